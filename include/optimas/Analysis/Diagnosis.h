@@ -1,0 +1,159 @@
+//===- Diagnosis.h - Hot kernels, evidence, regions -*- C++ -*-===//
+//
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef OPTIMAS_ANALYSIS_DIAGNOSIS_H
+#define OPTIMAS_ANALYSIS_DIAGNOSIS_H
+
+#include "optimas/Frontend/SourceModel.h"
+#include "optimas/Profile/Profile.h"
+
+namespace optimas {
+
+enum class EvidenceKind { Stall, Roofline, Counter, Launch };
+/// Direction in which a fix must move a metric.
+enum class Direction { Down, Up };
+
+/// A source line as a person would cite it.
+struct LineRef {
+  FileId File = NoId;   ///< NoId when the line is not in the model (a library header)
+  std::string Path;     ///< as printed
+  unsigned Line = 0;
+  std::string Function; ///< base name
+  std::string Text;     ///< the line, trimmed
+
+  bool operator==(const LineRef &O) const {
+    return Path == O.Path && Line == O.Line;
+  }
+};
+
+/// An instruction that a stalled one waits for.
+struct ProducerRef {
+  LineRef Where;
+  std::string Opcode;  ///< `LDG`
+  std::string Symbol;  ///< function symbol of the PC
+  uint64_t Offset = 0; ///< PC offset
+  double Share = 1;    ///< of the evidence's weight, sums to 1
+  unsigned AccessBytes = 0; ///< per thread, 0 when unknown
+};
+
+struct Evidence {
+  unsigned Id = 0; ///< printed `E1`
+  EvidenceKind Kind = EvidenceKind::Stall;
+  FunctionId Kernel = NoId;
+  std::string KernelName;
+  /// Where the stall is sampled (Stall), the launch site's or signature's line otherwise.
+  LineRef Consumer;
+  std::string ConsumerOpcode;
+  /// What is waited for, largest share first; empty when unresolved (UnresolvedWhy says why).
+  std::vector<ProducerRef> Producers;
+  std::string UnresolvedWhy;
+  /// All lines that the evidence implicates: consumer, producers, the calls they are
+  /// inlined through.
+  std::vector<LineRef> Lines;
+  std::string Reason; ///< stall reason, roofline level, counter name, launch fact
+  double Weight = 0;  ///< share of the kernel's weight; all of a kernel's sum to 1
+  /// Name of the metric that a fix must move: `latency_samples:long_scoreboard@line40`, a
+  /// counter's name, `dram_pct_of_peak`.
+  std::string Metric;
+  Direction Move = Direction::Down;
+  double Value = 0; ///< the metric's value now
+  std::string Unit;
+  /// One sentence for a person: what waits for what.
+  std::string Sentence;
+  // Provenance.
+  std::string ProfileFile;
+  uint64_t Samples = 0;
+  std::vector<uint64_t> Pcs;
+  double Confidence = 1; ///< 0…1
+};
+
+enum class RegionKind { Statement, Loop, Declaration, Signature, LaunchSite };
+
+/// Where edits may go.
+struct Region {
+  unsigned Id = 0; ///< printed `R1`
+  RegionKind Kind = RegionKind::Statement;
+  FunctionId Function = NoId; ///< the function that holds it (the kernel of a launch site)
+  unsigned LaunchSiteId = NoId;
+  SourceRange Range;
+  std::string Sha256; ///< of the range's bytes at analysis time
+  std::vector<unsigned> Evidence; ///< ids
+  std::vector<StatementId> Statements; ///< statements wholly inside, in order
+};
+
+/// Why a roofline verdict says what it says.
+struct RooflineLevel {
+  std::string Level; ///< `dram`, `l2`, `l1`
+  double Bytes = 0, Intensity = 0; ///< bytes per launch; FLOP/byte
+  double AchievedBytesPerSecond = 0, CeilingBytesPerSecond = 0;
+};
+struct Roofline {
+  bool Available = false;
+  std::string Why; ///< why not, when not available
+  double Flop = 0, FlopPerSecond = 0, PeakFlopPerSecond = 0;
+  std::string Precision; ///< `fp32`, `fp64`, `int`
+  std::vector<RooflineLevel> Levels;
+  std::string Bound;     ///< `memory (dram)`, `compute (fp32)`, `latency`
+  double PercentOfRoof = 0;
+  double Headroom = 1; ///< attainable / achieved
+};
+
+struct KernelDiagnosis {
+  FunctionId Function = NoId; ///< NoId when the source of the kernel is not in the model
+  std::string Name;           ///< base name of the source kernel
+  std::vector<std::string> Symbols; ///< instantiations, canonical
+  uint64_t Launches = 0, TotalNs = 0, MedianNs = 0;
+  double TimeShare = 0; ///< of all kernel time; from samples when times are missing
+  bool TimeFromSamples = false;
+  std::vector<LaunchShape> Shapes;
+  unsigned Registers = 0;
+  uint64_t StaticShared = 0, LocalPerThread = 0;
+  double TheoreticalOccupancy = 0; ///< 0…1, 0 when unknown
+  std::string OccupancyLimiter;    ///< `registers`, `shared memory`, `blocks`, `warps`
+  Roofline Roof;
+  uint64_t LatencySamples = 0;
+  bool Hot = false;
+};
+
+struct AnalysisOptions {
+  double HotPercent = 80;
+  /// Evidence sources to use.
+  bool UsePc = true, UseRoofline = true, UseCounters = true;
+  /// Stall evidence lines are listed until this share of latency samples is covered.
+  double StallCoverage = 0.90;
+};
+
+struct Diagnosis {
+  std::vector<KernelDiagnosis> Kernels; ///< by time share, largest first
+  std::vector<Evidence> Items;          ///< by kernel, then weight
+  std::vector<Region> Regions;
+  DeviceInfo Device;
+  std::vector<std::string> Notes; ///< stale lines, missing line info, conflicts, …
+
+  const Evidence *evidence(unsigned Id) const;
+  const Region *region(unsigned Id) const;
+  const KernelDiagnosis *kernel(FunctionId F) const;
+};
+
+/// Evidence and regions of the hot kernels. EvidenceUnusable with the remedy when
+/// there are no samples, no line info, no hot kernel, or the profile is of another
+/// program or an older source.
+llvm::Expected<Diagnosis> analyse(const SourceModel &Model, const Profile &P,
+                                  const AnalysisOptions &Options);
+
+/// At most 6 KB of text for one kernel: stall, counter and roofline summary.
+std::string summarize(const Diagnosis &D, const SourceModel &Model,
+                      FunctionId Kernel);
+
+/// `E3`, `R1`, `S12`, `P2`, `LS1`.
+std::string idText(char Prefix, unsigned Id);
+llvm::StringRef toString(EvidenceKind K);
+llvm::StringRef toString(RegionKind K);
+llvm::StringRef toString(Direction D);
+
+} // namespace optimas
+
+#endif // OPTIMAS_ANALYSIS_DIAGNOSIS_H

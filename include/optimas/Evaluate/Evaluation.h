@@ -1,0 +1,145 @@
+//===- Evaluation.h - Build, validate, measure, score -*- C++ -*-===//
+//
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef OPTIMAS_EVALUATE_EVALUATION_H
+#define OPTIMAS_EVALUATE_EVALUATION_H
+
+#include "optimas/Transform/Edit.h"
+
+namespace optimas {
+
+/// One set of arguments that the program is run with.
+struct InputSet {
+  std::string Name; ///< `default`, or the line of --inputs
+  std::vector<std::string> Args; ///< appended to the run command (replacing its own for lines of --inputs)
+  bool Default = false;
+};
+
+enum class ValidateMode { Bytes, Command, None };
+
+struct EvaluationOptions {
+  std::string RunCommand;  ///< --run; empty: nothing is run
+  std::string RunDir;      ///< --run-dir; empty: the build folder
+  std::string BuildCommand; ///< --build; empty: the compile command, and a link for a single file
+  std::string BuildDir;    ///< -p; copied for the scratch view; may be empty
+  std::string InputsFile;  ///< --inputs; one argument list a line, `#` comments
+  std::vector<std::string> OutputFiles; ///< files compared byte by byte, relative to RunDir
+  std::vector<std::string> Masks; ///< regular expressions whose matches are not compared
+  ValidateMode Validate = ValidateMode::Bytes;
+  std::string ValidateCommand;
+  unsigned MinPairs = 10;
+  unsigned MaxPairs = 60;
+  double RelativeWidth = 0.02; ///< of the 95 % interval at which timing stops
+  double BudgetSeconds = 300;  ///< for the whole evaluation of the program
+  double RunTimeoutSeconds = 120; ///< of one run
+  std::string CollectorPath; ///< liboptimas_collector.so; empty: beside the executable
+  std::string ReplayDir, RecordDir;
+  uint64_t Seed = 1; ///< of the bootstrap
+  bool Ablation = true;
+  bool KeepScratch = false;
+};
+
+enum class VerdictKind {
+  Faster, Slower, Unchanged, Ambiguous, WrongResult, BuildFailed, NotMeasured
+};
+llvm::StringRef toString(VerdictKind K);
+
+/// ptxas' figures of one kernel.
+struct ResourceUsage {
+  std::string Symbol;
+  unsigned Registers = 0;
+  uint64_t SpillStores = 0, SpillLoads = 0, Stack = 0, StaticShared = 0;
+};
+
+/// A paired comparison: ratio = baseline / candidate (speedup; above 1 is faster).
+struct Comparison {
+  std::string Name; ///< kernel base name with instantiation, `all kernels`, `wall`
+  double BaselineNs = 0, CandidateNs = 0; ///< medians, per run
+  double Speedup = 1, Low = 1, High = 1;  ///< 95 % bootstrap interval of the paired ratio
+  double NoiseLow = 1, NoiseHigh = 1;     ///< the same of baseline against baseline (A/A)
+  std::vector<double> BaselineSamples, CandidateSamples; ///< ns
+};
+
+/// The first difference that was found.
+struct Mismatch {
+  std::string Input; ///< InputSet::Name
+  std::string What;  ///< `stdout`, `exit status`, `device memory`, `launch status`, `file out.bin`
+  uint64_t Launch = 0; ///< 1-based number among the hashed launches
+  std::string Kernel;
+  uint64_t Allocation = 0; ///< 1-based, in order of allocation
+  uint64_t AllocationBytes = 0, Offset = 0;
+  std::string Baseline, Candidate; ///< bytes or text, cut
+};
+
+struct ValidationOutcome {
+  bool Ran = false;
+  bool OutputIdentical = false;
+  /// Every allocation after every launch of the edited kernels, both poisons.
+  bool MemoryIdentical = false;
+  bool MemoryChecked = false;
+  std::string MemoryWhyNot; ///< when not checked
+  std::vector<std::string> Inputs; ///< names of the sets that were run
+  uint64_t LaunchesCompared = 0, BytesHashed = 0;
+  std::vector<std::string> Masked; ///< texts that were masked, for the report
+  bool BaselineNondeterministic = false;
+  std::vector<Mismatch> Mismatches;
+  /// `exact` when memory and output agree, `program output identical`, or what failed.
+  std::string label() const;
+};
+
+/// What became of one candidate.
+struct CandidateOutcome {
+  EditSet Set;
+  unsigned ProposalId = 0;
+  std::string Title, Group;
+  VerdictKind Verdict = VerdictKind::NotMeasured;
+  std::string Why;  ///< one sentence
+  std::string HowToMeasure; ///< the command, when not measured
+  bool Recorded = false; ///< from --replay
+  std::string RecordedOn; ///< card, driver, date of the recording
+  std::string BuildLog; ///< errors only
+  std::vector<ResourceUsage> ResourcesBefore, ResourcesAfter;
+  bool OtherKernelsIdentical = false; ///< machine code of kernels no edit touches
+  ValidationOutcome Validation;
+  std::vector<Comparison> Kernels; ///< per kernel; last: `all kernels`
+  Comparison Wall;
+  bool Kept = false; ///< part of the final result
+  bool Implausible = false; ///< beyond the roofline's headroom, or above 10×
+};
+
+/// Evidence-aligned reasoning, the three figures and their parts (design: evaluation.md).
+struct EarScore {
+  double EvidenceCoverage = 0; ///< EC: Σ weight of cited evidence, mean over the edited kernels
+  double EditLocalization = 0; ///< EL: changed evidence lines of cited evidence / changed lines
+  std::optional<double> ResultAgreement; ///< RA; absent when nothing was profiled again
+  std::string ResultAgreementWhyNot;
+  std::vector<unsigned> CitedEvidence, UncitedEvidence;
+  std::vector<std::string> ChangedLines;     ///< `file:line`
+  std::vector<std::string> LinesOffEvidence; ///< changed, but not evidence of the cited items
+};
+
+/// Contribution of one edit: the final set without it, measured again.
+struct Ablation {
+  unsigned Edit = 0;
+  std::string Transformation;
+  VerdictKind Verdict = VerdictKind::NotMeasured;
+  double SpeedupWithout = 0, SpeedupWith = 0;
+};
+
+struct EvaluationResult {
+  std::vector<CandidateOutcome> Candidates;
+  /// The union of the kept candidates, built, validated and measured together.
+  std::optional<CandidateOutcome> Final;
+  EarScore Ear;
+  std::vector<Ablation> Ablations;
+  bool HaveGpu = false;
+  std::string Machine; ///< card and driver, or `no GPU`
+  std::vector<std::string> Notes;
+};
+
+} // namespace optimas
+
+#endif // OPTIMAS_EVALUATE_EVALUATION_H

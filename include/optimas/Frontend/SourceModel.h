@@ -1,0 +1,226 @@
+//===- SourceModel.h - Kernels, loops, statements and launch sites -*- C++ -*-===//
+//
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef OPTIMAS_FRONTEND_SOURCEMODEL_H
+#define OPTIMAS_FRONTEND_SOURCEMODEL_H
+
+#include "optimas/Frontend/CompileCommands.h"
+#include "llvm/ADT/ArrayRef.h"
+#include <map>
+#include <memory>
+#include <optional>
+
+namespace clang {
+class ASTContext;
+class ASTUnit;
+class CUDAKernelCallExpr;
+class Expr;
+class FunctionDecl;
+class SourceManager;
+class Stmt;
+} // namespace clang
+
+namespace optimas {
+
+using FileId = unsigned;
+using FunctionId = unsigned;
+using StatementId = unsigned; ///< printed `S12`
+using LoopId = unsigned;
+constexpr unsigned NoId = ~0u;
+
+/// A half-open byte range of one file, with 1-based lines of its first and last byte.
+struct SourceRange {
+  FileId File = NoId;
+  unsigned Begin = 0, End = 0;
+  unsigned BeginLine = 0, EndLine = 0;
+
+  bool valid() const { return File != NoId && Begin < End; }
+  bool contains(const SourceRange &O) const {
+    return File == O.File && Begin <= O.Begin && O.End <= End;
+  }
+  bool overlaps(const SourceRange &O) const {
+    return File == O.File && Begin < O.End && O.Begin < End;
+  }
+  unsigned size() const { return End - Begin; }
+};
+
+struct SourceFile {
+  std::string Path; ///< canonical, absolute
+  std::string Text; ///< bytes as read
+  std::string Sha256;
+  bool IsMain = false;
+  bool Editable = false;      ///< inside the project root and not a system header
+  std::string WhyNotEditable; ///< empty when editable
+  /// Ranges that the preprocessor skipped in either pass.
+  std::vector<SourceRange> Inactive;
+
+  /// Text of a 1-based line without its end.
+  llvm::StringRef line(unsigned Number) const;
+  unsigned lineCount() const;
+  unsigned lineOf(unsigned Offset) const; ///< 1-based
+};
+
+/// A statement as spelled (a template's pattern, not its instantiations).
+struct Statement {
+  StatementId Id = NoId;
+  FunctionId Function = NoId;
+  SourceRange Range; ///< with the closing `;` where it has one
+  std::string Kind;  ///< `for`, `if`, `decl`, `expr`, `return`, `compound`, `while`, `do`, …
+  StatementId Parent = NoId; ///< nearest enclosing statement with an id
+  LoopId InnermostLoop = NoId; ///< the loop whose body or header holds it (a loop statement: itself)
+  bool InMacro = false; ///< begins or ends in a macro expansion: not editable
+  const clang::Stmt *Node = nullptr; ///< in the device AST
+};
+
+struct Loop {
+  LoopId Id = NoId;
+  StatementId Stmt = NoId;
+  FunctionId Function = NoId;
+  LoopId Parent = NoId;
+  unsigned Depth = 1;
+  SourceRange Header; ///< `for (…)`, up to and with the closing parenthesis
+  SourceRange Body;
+};
+
+struct Instantiation {
+  std::string Mangled;   ///< by Clang's device-side mangling
+  std::string Canonical; ///< canonicalSymbol-like text: see Profile.h; filled by the model
+  std::vector<std::string> TemplateArgs; ///< printed, in order
+  const clang::FunctionDecl *Decl = nullptr; ///< in the device AST
+};
+
+/// A function with device code, defined in a file of the translation unit.
+struct Function {
+  FunctionId Id = NoId;
+  std::string Name;      ///< `ns::copy`
+  bool IsKernel = false; ///< __global__
+  bool IsDevice = false; ///< __device__ or __host__ __device__
+  bool IsTemplate = false;
+  bool InMacro = false;
+  SourceRange Definition; ///< from the first token (attributes, `template <…>`) to the closing brace
+  SourceRange Signature;  ///< from the first token to just before the body's brace
+  SourceRange Body;       ///< with both braces
+  std::vector<SourceRange> Parameters; ///< one per parameter declaration, without commas
+  std::vector<SourceRange> Redeclarations; ///< other declarations, explicit instantiations and specialisations
+  /// One entry for a plain function; those seen in this unit for a template.
+  std::vector<Instantiation> Instantiations;
+  const clang::FunctionDecl *Decl = nullptr; ///< the definition (pattern), device AST
+  std::vector<StatementId> Statements; ///< in source order
+};
+
+/// A `<<<…>>>` expression.
+struct LaunchSite {
+  unsigned Id = NoId; ///< printed `LS1`
+  FunctionId Kernel = NoId;
+  std::string Caller; ///< name of the host function that holds it
+  bool CallerIsTemplate = false;
+  bool InMacro = false;
+  SourceRange Whole;  ///< the call expression without `;`
+  SourceRange Config; ///< what stands between `<<<` and `>>>`
+  SourceRange Grid, Block, Shared, Stream; ///< invalid when defaulted
+  std::vector<SourceRange> Arguments;
+  const clang::CUDAKernelCallExpr *Node = nullptr; ///< in the host AST
+};
+
+struct ParseDiagnostic {
+  CudaMode Mode;
+  std::string File;
+  unsigned Line = 0;
+  bool IsError = false;
+  /// True when the error cannot touch a kernel's AST and was let pass.
+  bool Tolerated = false;
+  std::string Message;
+};
+
+struct FrontendOptions {
+  std::string ResourceDir; ///< empty: the one baked in at configure time
+  std::string CudaPath;    ///< empty: from the command
+  unsigned PreferredSm = 0;
+  /// Files below it may be edited; empty: the folder of the compile database's
+  /// common source root, or the source's own folder.
+  std::string ProjectRoot;
+  /// Contents that replace files on disk, path → bytes (candidates, tests).
+  std::map<std::string, std::string> Overlay;
+};
+
+/// One translation unit parsed for the device and for the host. Owns both ASTs;
+/// all node pointers die with it.
+class SourceModel {
+public:
+  ~SourceModel();
+  SourceModel(SourceModel &&) noexcept;
+
+  llvm::ArrayRef<SourceFile> files() const { return Files; }
+  llvm::ArrayRef<Function> functions() const { return Functions; }
+  llvm::ArrayRef<Statement> statements() const { return Statements; }
+  llvm::ArrayRef<Loop> loops() const { return Loops; }
+  llvm::ArrayRef<LaunchSite> launchSites() const { return LaunchSites; }
+  llvm::ArrayRef<ParseDiagnostic> diagnostics() const { return Diagnostics; }
+  const TranslatedCommand &command() const { return Command; }
+  const CompileCommand &originalCommand() const { return Original; }
+
+  const SourceFile &file(FileId Id) const { return Files[Id]; }
+  const Function &function(FunctionId Id) const { return Functions[Id]; }
+  /// nullptr when there is none of that number.
+  const Statement *statement(StatementId Id) const;
+  const Loop *loop(LoopId Id) const;
+  const SourceFile &mainFile() const;
+
+  clang::ASTContext &device() const;
+  clang::ASTContext &host() const;
+
+  llvm::StringRef text(const SourceRange &R) const;
+  /// The file of that name: exact canonical path, else the longest common path
+  /// suffix when only one file fits (profiles are recorded elsewhere).
+  std::optional<FileId> findFile(llvm::StringRef Path) const;
+  /// The function that a symbol (either mangling, or demangled) names.
+  const Function *functionForSymbol(llvm::StringRef Symbol) const;
+  /// Innermost statements that begin or lie on that line, outermost first removed:
+  /// the smallest ones whose own lines (children's excluded) hold it.
+  std::vector<StatementId> statementsOnLine(FileId File, unsigned Line) const;
+  /// The function whose definition holds that line.
+  const Function *functionAt(FileId File, unsigned Line) const;
+  std::vector<const LaunchSite *> launchSitesOf(FunctionId Kernel) const;
+
+  /// Range of a Clang node's spelled source in this model (device AST unless
+  /// \p Mode says otherwise); nullopt when it is in a macro body.
+  std::optional<SourceRange> rangeOf(const clang::Stmt *S,
+                                     CudaMode Mode = CudaMode::Device) const;
+
+private:
+  friend class SourceModelBuilder;
+  SourceModel();
+  std::vector<SourceFile> Files;
+  std::vector<Function> Functions;
+  std::vector<Statement> Statements;
+  std::vector<Loop> Loops;
+  std::vector<LaunchSite> LaunchSites;
+  std::vector<ParseDiagnostic> Diagnostics;
+  TranslatedCommand Command;
+  CompileCommand Original;
+  struct Units;
+  std::unique_ptr<Units> Asts;
+};
+
+/// Parses \p Command twice (device, host) and merges what it finds.
+/// ParseFailed when a kernel's own code does not parse; every other error is
+/// tolerated and listed in diagnostics().
+llvm::Expected<SourceModel> buildSourceModel(const CompileCommand &Command,
+                                             const FrontendOptions &Options);
+
+/// A digest of every declaration of the unit outside \p Holes, by structure (kinds,
+/// names, types, values), not by position: equal before and after an edit that
+/// stays inside its holes. Used by the guard after the re-parse.
+/// One line per top-level declaration of an editable file, so that a difference can be named.
+std::vector<std::string> structuralDigest(const SourceModel &Model,
+                                          llvm::ArrayRef<SourceRange> Holes);
+
+/// Checks the resource directory; its remedy names the package.
+llvm::Expected<std::string> checkResourceDir(llvm::StringRef Override);
+
+} // namespace optimas
+
+#endif // OPTIMAS_FRONTEND_SOURCEMODEL_H

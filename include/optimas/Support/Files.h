@@ -1,0 +1,61 @@
+//===- Files.h - Reading, atomic writing, scratch folders, hashes -*- C++ -*-===//
+//
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef OPTIMAS_SUPPORT_FILES_H
+#define OPTIMAS_SUPPORT_FILES_H
+
+#include "optimas/Support/Error.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace optimas {
+
+/// The whole file, byte for byte. Fails with \p Code (what the caller's exit
+/// should be) when it is missing, a folder, or unreadable.
+llvm::Expected<std::string> readFile(llvm::StringRef Path, ExitCode Code);
+
+/// Writes \p Bytes to a temporary file beside \p Path, flushes it to disk and
+/// renames it over \p Path; an existing file's permissions are kept, a symbolic
+/// link is followed. Either the old or the new content is there at any moment.
+llvm::Error writeFileAtomically(llvm::StringRef Path, llvm::StringRef Bytes);
+
+/// Lower-case hexadecimal SHA-256 of \p Bytes (64 characters).
+std::string sha256(llvm::StringRef Bytes);
+
+/// Standard base64 (RFC 4648) with padding.
+std::string toBase64(llvm::StringRef Bytes);
+llvm::Expected<std::string> fromBase64(llvm::StringRef Text);
+
+/// \p Path made absolute and freed of `.`/`..`; symbolic links resolved when the
+/// file exists.
+std::string canonicalPath(llvm::StringRef Path);
+
+/// A folder under the system's temporary directory, removed with all it holds when
+/// the object dies. Move-only.
+class ScratchDir {
+public:
+  static llvm::Expected<ScratchDir> create(llvm::StringRef Prefix);
+  ScratchDir(ScratchDir &&Other) noexcept;
+  ScratchDir &operator=(ScratchDir &&Other) noexcept;
+  ScratchDir(const ScratchDir &) = delete;
+  ScratchDir &operator=(const ScratchDir &) = delete;
+  ~ScratchDir();
+
+  const std::string &path() const { return Path; }
+  /// `path()/Name`.
+  std::string file(llvm::StringRef Name) const;
+  /// Leaves the folder behind (for --keep-scratch).
+  void keep() { Kept = true; }
+
+private:
+  explicit ScratchDir(std::string Path) : Path(std::move(Path)) {}
+  std::string Path;
+  bool Kept = false;
+};
+
+} // namespace optimas
+
+#endif // OPTIMAS_SUPPORT_FILES_H

@@ -1,0 +1,1 @@
+#include "optimas/Analysis/Diagnosis.h"

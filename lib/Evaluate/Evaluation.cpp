@@ -1,0 +1,1 @@
+#include "optimas/Evaluate/Evaluation.h"

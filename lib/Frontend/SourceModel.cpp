@@ -1,0 +1,1 @@
+#include "optimas/Frontend/SourceModel.h"

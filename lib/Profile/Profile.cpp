@@ -1,0 +1,1 @@
+#include "optimas/Profile/Profile.h"

@@ -1,0 +1,1 @@
+#include "optimas/Propose/Proposer.h"

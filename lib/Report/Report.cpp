@@ -1,0 +1,1 @@
+#include "optimas/Report/Report.h"

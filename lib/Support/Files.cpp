@@ -1,0 +1,139 @@
+//===- Files.cpp - Files, hashes, scratch folders -*- C++ -*-===//
+//
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "optimas/Support/Files.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/Base64.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SHA256.h"
+#include "llvm/ADT/StringExtras.h"
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace llvm;
+
+namespace optimas {
+
+Expected<std::string> readFile(StringRef Path, ExitCode Code) {
+  if (sys::fs::is_directory(Path))
+    return makeError(Code, "is a folder, not a file", Path);
+  // Volatile: the file may be written by another process while it is mapped.
+  auto Buffer = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                      /*RequiresNullTerminator=*/false,
+                                      /*IsVolatile=*/true);
+  if (!Buffer)
+    return makeError(Code, "cannot be read: " + Buffer.getError().message(),
+                     Path, "check the path and its permissions");
+  return (*Buffer)->getBuffer().str();
+}
+
+static Error writeFailed(StringRef Path, int Number) {
+  return makeError(ExitCode::Usage,
+                   "cannot be written: " + Twine(std::strerror(Number)), Path,
+                   "check the folder's permissions and free space");
+}
+
+Error writeFileAtomically(StringRef Path, StringRef Bytes) {
+  SmallString<256> Target(Path);
+  if (sys::fs::exists(Path))
+    if (std::error_code EC = sys::fs::real_path(Path, Target))
+      return makeError(ExitCode::Usage, "cannot be resolved: " + EC.message(), Path);
+  std::string Temporary = (Target + ".optimas-XXXXXX").str();
+  int Fd = ::mkstemp(Temporary.data());
+  if (Fd < 0)
+    return writeFailed(Path, errno);
+  struct stat Old;
+  bool Existed = ::stat(Target.c_str(), &Old) == 0;
+  // mkstemp makes 0600; a new file gets what open(2) would have given it.
+  mode_t Mask = ::umask(0);
+  ::umask(Mask);
+  mode_t Mode = Existed ? Old.st_mode & 07777 : 0666 & ~Mask;
+  int Failure = 0;
+  for (StringRef Rest = Bytes; !Rest.empty() && !Failure;) {
+    ssize_t N = ::write(Fd, Rest.data(), Rest.size());
+    if (N < 0 && errno == EINTR)
+      continue;
+    if (N < 0)
+      Failure = errno;
+    else
+      Rest = Rest.drop_front(N);
+  }
+  if (!Failure && (::fchmod(Fd, Mode) != 0 || ::fsync(Fd) != 0))
+    Failure = errno;
+  if (!Failure && Existed && ::fchown(Fd, Old.st_uid, Old.st_gid) != 0 &&
+      Old.st_uid != ::geteuid())
+    Failure = errno;
+  if (::close(Fd) != 0 && !Failure)
+    Failure = errno;
+  if (!Failure && ::rename(Temporary.c_str(), Target.c_str()) != 0)
+    Failure = errno;
+  if (!Failure)
+    return Error::success();
+  ::unlink(Temporary.c_str());
+  return writeFailed(Path, Failure);
+}
+
+std::string sha256(StringRef Bytes) {
+  SHA256 Hash;
+  Hash.update(Bytes);
+  return toHex(Hash.final(), /*LowerCase=*/true);
+}
+
+std::string toBase64(StringRef Bytes) { return encodeBase64(Bytes); }
+
+Expected<std::string> fromBase64(StringRef Text) {
+  std::vector<char> Out;
+  if (Error E = decodeBase64(Text, Out))
+    return std::move(E);
+  return std::string(Out.begin(), Out.end());
+}
+
+std::string canonicalPath(StringRef Path) {
+  SmallString<256> Real;
+  if (!sys::fs::real_path(Path, Real))
+    return Real.str().str();
+  SmallString<256> Absolute(Path);
+  sys::fs::make_absolute(Absolute);
+  sys::path::remove_dots(Absolute, /*remove_dot_dot=*/true);
+  return Absolute.str().str();
+}
+
+Expected<ScratchDir> ScratchDir::create(StringRef Prefix) {
+  SmallString<128> Path;
+  if (std::error_code EC = sys::fs::createUniqueDirectory(Prefix, Path))
+    return makeError(ExitCode::Internal,
+                     "cannot make a scratch folder: " + EC.message(), Prefix,
+                     "set TMPDIR to a folder with free space");
+  return ScratchDir(Path.str().str());
+}
+
+ScratchDir::ScratchDir(ScratchDir &&Other) noexcept
+    : Path(std::move(Other.Path)), Kept(Other.Kept) {
+  Other.Path.clear();
+}
+
+ScratchDir &ScratchDir::operator=(ScratchDir &&Other) noexcept {
+  std::swap(Path, Other.Path);
+  std::swap(Kept, Other.Kept);
+  return *this;
+}
+
+ScratchDir::~ScratchDir() {
+  if (!Path.empty() && !Kept)
+    sys::fs::remove_directories(Path);
+}
+
+std::string ScratchDir::file(StringRef Name) const {
+  SmallString<128> Full(Path);
+  sys::path::append(Full, Name);
+  return Full.str().str();
+}
+
+} // namespace optimas

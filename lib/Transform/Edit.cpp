@@ -1,0 +1,1 @@
+#include "optimas/Transform/Edit.h"

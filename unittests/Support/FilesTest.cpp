@@ -1,0 +1,55 @@
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "optimas/Support/Files.h"
+#include "gtest/gtest.h"
+#include <sys/stat.h>
+
+using namespace optimas;
+
+static ScratchDir scratch() {
+  return llvm::cantFail(ScratchDir::create("optimas-test"));
+}
+
+TEST(Files, WritingKeepsPermissionsAndReplacesContent) {
+  ScratchDir D = scratch();
+  std::string P = D.file("a.cu");
+  ASSERT_FALSE(llvm::errorToBool(writeFileAtomically(P, "one")));
+  ASSERT_EQ(::chmod(P.c_str(), 0640), 0);
+  ASSERT_FALSE(llvm::errorToBool(writeFileAtomically(P, "two")));
+  EXPECT_EQ(llvm::cantFail(readFile(P, ExitCode::Usage)), "two");
+  struct stat S;
+  ASSERT_EQ(::stat(P.c_str(), &S), 0);
+  EXPECT_EQ(S.st_mode & 0777, 0640u);
+}
+
+TEST(Files, WritingFollowsALink) {
+  ScratchDir D = scratch();
+  ASSERT_FALSE(llvm::errorToBool(writeFileAtomically(D.file("real"), "old")));
+  ASSERT_EQ(::symlink(D.file("real").c_str(), D.file("link").c_str()), 0);
+  ASSERT_FALSE(llvm::errorToBool(writeFileAtomically(D.file("link"), "new")));
+  EXPECT_TRUE(llvm::sys::fs::is_symlink_file(D.file("link")));
+  EXPECT_EQ(llvm::cantFail(readFile(D.file("real"), ExitCode::Usage)), "new");
+}
+
+TEST(Files, ReadingAFolderOrNothingIsAnErrorWithTheAskedCode) {
+  ScratchDir D = scratch();
+  for (std::string P : {D.path(), D.file("none")}) {
+    auto R = readFile(P, ExitCode::EvidenceUnusable);
+    ASSERT_FALSE(static_cast<bool>(R));
+    llvm::Error E = R.takeError();
+    EXPECT_EQ(exitCodeOf(E), ExitCode::EvidenceUnusable);
+    llvm::consumeError(std::move(E));
+  }
+}
+
+TEST(Files, Sha256MatchesTheStandardsVector) {
+  EXPECT_EQ(sha256("abc"),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST(Files, Base64RoundTripsAndRejectsJunk) {
+  std::string Bytes("\0\xff\x10 binary", 10);
+  EXPECT_EQ(llvm::cantFail(fromBase64(toBase64(Bytes))), Bytes);
+  EXPECT_TRUE(llvm::errorToBool(fromBase64("a*b=").takeError()));
+}
