@@ -48,6 +48,8 @@ find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_package(CURL REQUIRED)
 find_package(GTest REQUIRED)
 find_package(Threads REQUIRED)
+# Debian's own interpreter first: the tests use its packages (jsonschema, psutil).
+find_program(Python3_EXECUTABLE python3 PATHS /usr/bin NO_DEFAULT_PATH)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
 find_program(OPTIMAS_CCACHE ccache)
