@@ -40,6 +40,8 @@ struct EvaluationOptions {
   uint64_t Seed = 1; ///< of the bootstrap
   bool Ablation = true;
   bool KeepScratch = false;
+  std::string ToolDir; ///< folder of this executable; the collector is found from it
+  std::vector<std::string> CommandLine; ///< for HowToMeasure
 };
 
 enum class VerdictKind {
