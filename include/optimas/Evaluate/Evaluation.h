@@ -137,6 +137,7 @@ struct EvaluationResult {
   std::optional<CandidateOutcome> Final;
   EarScore Ear;
   std::vector<Ablation> Ablations;
+  bool Built = false; ///< the baseline and the final set were built here
   bool HaveGpu = false;
   std::string Machine; ///< card and driver, or `no GPU`
   std::vector<std::string> Notes;
