@@ -40,17 +40,20 @@ static Error writeFailed(StringRef Path, int Number) {
                    "check the folder's permissions and free space");
 }
 
-Error writeFileAtomically(StringRef Path, StringRef Bytes) {
+Expected<StagedFile> StagedFile::stage(StringRef Path, StringRef Bytes) {
   SmallString<256> Target(Path);
   if (sys::fs::exists(Path))
     if (std::error_code EC = sys::fs::real_path(Path, Target))
       return makeError(ExitCode::Usage, "cannot be resolved: " + EC.message(), Path);
-  std::string Temporary = (Target + ".optimas-XXXXXX").str();
+  StagedFile File;
+  File.Target = Target.str().str();
+  std::string Temporary = File.Target + ".optimas-XXXXXX";
   int Fd = ::mkstemp(Temporary.data());
   if (Fd < 0)
     return writeFailed(Path, errno);
+  File.Temporary = Temporary;
   struct stat Old;
-  bool Existed = ::stat(Target.c_str(), &Old) == 0;
+  bool Existed = ::stat(File.Target.c_str(), &Old) == 0;
   // mkstemp makes 0600; a new file gets what open(2) would have given it.
   mode_t Mask = ::umask(0);
   ::umask(Mask);
@@ -72,12 +75,39 @@ Error writeFileAtomically(StringRef Path, StringRef Bytes) {
     Failure = errno;
   if (::close(Fd) != 0 && !Failure)
     Failure = errno;
-  if (!Failure && ::rename(Temporary.c_str(), Target.c_str()) != 0)
-    Failure = errno;
-  if (!Failure)
-    return Error::success();
-  ::unlink(Temporary.c_str());
-  return writeFailed(Path, Failure);
+  if (Failure)
+    return writeFailed(Path, Failure);
+  return std::move(File);
+}
+
+StagedFile::StagedFile(StagedFile &&Other) noexcept
+    : Target(std::move(Other.Target)), Temporary(std::move(Other.Temporary)) {
+  Other.Temporary.clear();
+}
+
+StagedFile &StagedFile::operator=(StagedFile &&Other) noexcept {
+  std::swap(Target, Other.Target);
+  std::swap(Temporary, Other.Temporary);
+  return *this;
+}
+
+StagedFile::~StagedFile() {
+  if (!Temporary.empty())
+    ::unlink(Temporary.c_str());
+}
+
+Error StagedFile::commit() {
+  if (::rename(Temporary.c_str(), Target.c_str()) != 0)
+    return writeFailed(Target, errno);
+  Temporary.clear();
+  return Error::success();
+}
+
+Error writeFileAtomically(StringRef Path, StringRef Bytes) {
+  Expected<StagedFile> File = StagedFile::stage(Path, Bytes);
+  if (!File)
+    return File.takeError();
+  return File->commit();
 }
 
 std::string sha256(StringRef Bytes) {

@@ -32,6 +32,24 @@ TEST(Files, WritingFollowsALink) {
   EXPECT_EQ(llvm::cantFail(readFile(D.file("real"), ExitCode::Usage)), "new");
 }
 
+TEST(Files, AStagedFileIsInvisibleUntilCommitted) {
+  ScratchDir D = scratch();
+  ASSERT_FALSE(llvm::errorToBool(writeFileAtomically(D.file("f"), "old")));
+  {
+    StagedFile Dropped = llvm::cantFail(StagedFile::stage(D.file("f"), "new"));
+  }
+  EXPECT_EQ(llvm::cantFail(readFile(D.file("f"), ExitCode::Usage)), "old");
+  StagedFile Kept = llvm::cantFail(StagedFile::stage(D.file("f"), "new"));
+  EXPECT_EQ(llvm::cantFail(readFile(D.file("f"), ExitCode::Usage)), "old");
+  ASSERT_FALSE(llvm::errorToBool(Kept.commit()));
+  EXPECT_EQ(llvm::cantFail(readFile(D.file("f"), ExitCode::Usage)), "new");
+  std::error_code EC;
+  unsigned Entries = 0;
+  for (llvm::sys::fs::directory_iterator I(D.path(), EC), End; I != End; I.increment(EC))
+    ++Entries;
+  EXPECT_EQ(Entries, 1u) << "a temporary file was left";
+}
+
 TEST(Files, ReadingAFolderOrNothingIsAnErrorWithTheAskedCode) {
   ScratchDir D = scratch();
   for (std::string P : {D.path(), D.file("none")}) {

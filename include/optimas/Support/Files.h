@@ -22,6 +22,27 @@ llvm::Expected<std::string> readFile(llvm::StringRef Path, ExitCode Code);
 /// link is followed. Either the old or the new content is there at any moment.
 llvm::Error writeFileAtomically(llvm::StringRef Path, llvm::StringRef Bytes);
 
+/// The first half of writeFileAtomically: the bytes lie on disk in a temporary file
+/// beside the target until commit() renames it; a StagedFile that dies uncommitted
+/// removes it. For several files that must change together: stage all, then commit.
+class StagedFile {
+public:
+  static llvm::Expected<StagedFile> stage(llvm::StringRef Path,
+                                          llvm::StringRef Bytes);
+  StagedFile(StagedFile &&Other) noexcept;
+  StagedFile &operator=(StagedFile &&Other) noexcept;
+  StagedFile(const StagedFile &) = delete;
+  StagedFile &operator=(const StagedFile &) = delete;
+  ~StagedFile();
+
+  /// Renames over the target (a symbolic link's target).
+  llvm::Error commit();
+
+private:
+  StagedFile() = default;
+  std::string Target, Temporary; ///< Temporary is empty once committed
+};
+
 /// Lower-case hexadecimal SHA-256 of \p Bytes (64 characters).
 std::string sha256(llvm::StringRef Bytes);
 
