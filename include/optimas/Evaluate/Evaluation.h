@@ -8,6 +8,7 @@
 #define OPTIMAS_EVALUATE_EVALUATION_H
 
 #include "optimas/Transform/Edit.h"
+#include <functional>
 
 namespace optimas {
 
@@ -18,7 +19,22 @@ struct InputSet {
   bool Default = false;
 };
 
-enum class ValidateMode { Bytes, Command, None };
+enum class ValidateMode {
+  Bytes,   ///< output and device memory, bit for bit
+  Command, ///< the user's command compares the outputs; memory is compared and reported
+  None     ///< nothing is compared; no verdict is better than ambiguous
+};
+
+/// How to run a candidate once more, for a profile of it.
+struct ReprofileRequest {
+  /// Put before any command to run it where the candidate lies at the original path;
+  /// empty when it needs nothing.
+  std::vector<std::string> ViewPrefix;
+  std::vector<std::string> Args; ///< the program's own command
+  std::string Directory;
+  double TimeoutSeconds = 0;
+};
+using ReprofileFn = std::function<llvm::Expected<Profile>(const ReprofileRequest &)>;
 
 struct EvaluationOptions {
   std::string RunCommand;  ///< --run; empty: nothing is run
@@ -42,12 +58,17 @@ struct EvaluationOptions {
   bool KeepScratch = false;
   std::string ToolDir; ///< folder of this executable; the collector is found from it
   std::vector<std::string> CommandLine; ///< for HowToMeasure
+  std::string ProjectRoot; ///< recordings name files relative to it; empty: the source's folder
+  unsigned BuildJobs = 0;  ///< candidates built at once; 0: one per core, at most 8
+  /// Profiles a built candidate, for EAR's result agreement; empty: RA is absent.
+  ReprofileFn Reprofile;
 };
 
 enum class VerdictKind {
   Faster, Slower, Unchanged, Ambiguous, WrongResult, BuildFailed, NotMeasured
 };
 llvm::StringRef toString(VerdictKind K);
+std::optional<VerdictKind> verdictFrom(llvm::StringRef Text);
 
 /// ptxas' figures of one kernel.
 struct ResourceUsage {
@@ -83,6 +104,8 @@ struct ValidationOutcome {
   bool MemoryIdentical = false;
   bool MemoryChecked = false;
   std::string MemoryWhyNot; ///< when not checked
+  /// --validate=command: accepted what a comparison of bytes may not have.
+  bool AcceptedByCommand = false;
   std::vector<std::string> Inputs; ///< names of the sets that were run
   uint64_t LaunchesCompared = 0, BytesHashed = 0;
   std::vector<std::string> Masked; ///< texts that were masked, for the report
@@ -105,6 +128,9 @@ struct CandidateOutcome {
   std::string BuildLog; ///< errors only
   std::vector<ResourceUsage> ResourcesBefore, ResourcesAfter;
   bool OtherKernelsIdentical = false; ///< machine code of kernels no edit touches
+  std::vector<std::string> ChangedOtherKernels; ///< those that differ although no edit touches them
+  std::string CodeHash; ///< of the candidate's machine code, path-independent; empty when unknown
+  std::string Key;      ///< under which a recording keeps it: sources and command
   ValidationOutcome Validation;
   std::vector<Comparison> Kernels; ///< per kernel; last: `all kernels`
   Comparison Wall;
@@ -142,6 +168,10 @@ struct EvaluationResult {
   std::string Machine; ///< card and driver, or `no GPU`
   std::vector<std::string> Notes;
 };
+
+/// The exit code that a result asks for: WrongResult when every candidate failed and
+/// at least one computed something else, BuildFailed when none was built, else Done.
+ExitCode exitCodeOf(const EvaluationResult &R);
 
 } // namespace optimas
 
