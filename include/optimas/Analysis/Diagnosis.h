@@ -53,6 +53,9 @@ struct Evidence {
   /// All lines that the evidence implicates: consumer, producers, the calls they are
   /// inlined through.
   std::vector<LineRef> Lines;
+  /// Lines that an edit of those needs to touch as well: headers of the loops that
+  /// hold them, declarations of the variables they use.
+  std::vector<LineRef> Needed;
   std::string Reason; ///< stall reason, roofline level, counter name, launch fact
   double Weight = 0;  ///< share of the kernel's weight; all of a kernel's sum to 1
   /// Name of the metric that a fix must move: `latency_samples:long_scoreboard@line40`, a
@@ -68,6 +71,11 @@ struct Evidence {
   uint64_t Samples = 0;
   std::vector<uint64_t> Pcs;
   double Confidence = 1; ///< 0…1
+
+  /// The line to look at: the largest producer's, else the consumer's.
+  const LineRef &where() const {
+    return Producers.empty() ? Consumer : Producers.front().Where;
+  }
 };
 
 enum class RegionKind { Statement, Loop, Declaration, Signature, LaunchSite };
@@ -136,6 +144,8 @@ struct Diagnosis {
   const Evidence *evidence(unsigned Id) const;
   const Region *region(unsigned Id) const;
   const KernelDiagnosis *kernel(FunctionId F) const;
+  /// The items of one kernel, largest weight first.
+  std::vector<const Evidence *> evidenceOf(FunctionId Kernel) const;
 };
 
 /// Evidence and regions of the hot kernels. EvidenceUnusable with the remedy when
@@ -143,6 +153,13 @@ struct Diagnosis {
 /// program or an older source.
 llvm::Expected<Diagnosis> analyse(const SourceModel &Model, const Profile &P,
                                   const AnalysisOptions &Options);
+
+/// Every metric of a kernel by the name that Evidence::Metric uses, without the
+/// coverage cut: stall metrics in latency samples of the whole run (divide by
+/// `launches`), counters by their medians. A candidate's profile answers with the
+/// same names; a stall that is gone is absent.
+llvm::Expected<std::map<std::string, double>>
+measureMetrics(const SourceModel &Model, const Profile &P, FunctionId Kernel);
 
 /// At most 6 KB of text for one kernel: stall, counter and roofline summary.
 std::string summarize(const Diagnosis &D, const SourceModel &Model,
