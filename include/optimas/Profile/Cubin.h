@@ -15,25 +15,32 @@
 namespace optimas {
 
 /// A row of a line sequence. Rows are in address order; a row covers the bytes up
-/// to the next row's offset.
+/// to the next row's offset. A row with line 0 ends what the table covers. The
+/// strings belong to the Cubin.
 struct LineRow {
-  uint64_t Offset = 0;
-  std::string File;
+  uint64_t Offset = 0; ///< from the start of the function's section
+  llvm::StringRef File;
   unsigned Line = 0;
   /// 1-based index of the caller's row in the same sequence, 0 when not inlined
   /// (NVIDIA's extended opcode 0x90).
   unsigned Context = 0;
-  std::string Function; ///< name of the inlined function, empty when not inlined
+  llvm::StringRef Function; ///< the inlined function, empty when not inlined
 };
 
+/// A device function. Kernels have a section of their own; a function that was
+/// not inlined may lie in the section of the kernel that calls it, and is then
+/// listed beside the kernel whose Code holds its bytes too.
+
 struct CubinFunction {
-  std::string Symbol; ///< mangled
+  std::string Symbol; ///< as in the symbol table: mangled
+  uint64_t Base = 0;  ///< of Code in the function's section
   llvm::ArrayRef<uint8_t> Code;
-  std::vector<LineRow> Lines; ///< as in the file; Context indexes into it
+  /// The rows of the function's section, as in the file; Context indexes into it.
+  llvm::ArrayRef<LineRow> Lines;
   bool IsKernel = false;      ///< STO_CUDA_ENTRY
   unsigned Registers = 0;     ///< per thread, 0 when unknown
-  uint64_t StaticShared = 0;
-  uint64_t LocalBytes = 0; ///< stack frame and spills
+  uint64_t StaticShared = 0;  ///< without the 1024 bytes sm_90 and later reserve
+  uint64_t LocalBytes = 0;    ///< stack frame and spills
 };
 
 /// An ELF64 EM_CUDA image. Owns a copy of its bytes.
@@ -59,10 +66,15 @@ public:
   std::vector<Instruction> instructions(const CubinFunction &F) const;
 
 private:
-  Cubin() = default;
-  std::unique_ptr<std::string> Bytes;
+  struct Storage;
+  Cubin();
+  void index();
+  std::unique_ptr<Storage> Owned; ///< the bytes and the file names
   unsigned Sm = 0;
   std::vector<CubinFunction> Functions;
+  llvm::StringMap<unsigned> BySymbol; ///< into Functions
+  /// For each function, those in its code (ptxas puts helpers behind a kernel).
+  std::vector<std::vector<unsigned>> Within;
 };
 
 } // namespace optimas

@@ -79,8 +79,10 @@ struct Instruction {
   bool isConditional() const { return Predicate != 7 || PredicateNegated; }
 };
 
-/// Decodes one instruction of \p Lo, \p Hi at \p Offset.
-Instruction decodeInstruction(uint64_t Offset, uint64_t Lo, uint64_t Hi);
+/// Decodes one instruction of \p Lo, \p Hi at \p Offset. \p Sm is the architecture
+/// (90 for sm_90): branch offsets are encoded differently before sm_90.
+Instruction decodeInstruction(uint64_t Offset, uint64_t Lo, uint64_t Hi,
+                              unsigned Sm = 90);
 
 } // namespace optimas
 

@@ -1,0 +1,354 @@
+//===- Cubin.cpp - Code, line tables and inlining of a cubin ----*- C++ -*-===//
+//
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "optimas/Profile/Cubin.h"
+#include "LineTable.h"
+#include "optimas/Support/Error.h"
+#include "llvm/BinaryFormat/ELF.h"
+#include "llvm/Object/ELF.h"
+#include "llvm/Support/DataExtractor.h"
+#include <numeric>
+
+using namespace llvm;
+
+namespace optimas {
+
+
+using ElfFile = object::ELFFile<object::ELF64LE>;
+
+struct Cubin::Storage {
+  std::string Bytes;
+  std::deque<std::string> Files;
+  std::map<unsigned, std::vector<LineRow>> Lines; ///< by section index
+};
+
+Cubin::Cubin() : Owned(std::make_unique<Storage>()) {}
+Cubin::Cubin(Cubin &&) = default;
+Cubin &Cubin::operator=(Cubin &&) = default;
+Cubin::~Cubin() = default;
+
+/// NVIDIA's own ELF constants, as nvcc 12 and 13 write them.
+namespace {
+enum : uint8_t {
+  OsAbiCuda = 0x33,     ///< up to CUDA 12: the architecture is the flags' low byte
+  OsAbiCuda13 = 0x41,   ///< since CUDA 13: the second byte
+  StoCudaEntry = 0x10,  ///< st_other of a kernel
+  AttrFrameSize = 0x11, ///< .nv.info: symbol index, bytes
+  AttrRegCount = 0x2f,  ///< .nv.info: symbol index, registers
+  FormSized = 4,        ///< .nv.info: a 16-bit size and that many bytes follow
+};
+
+/// What sm_90 and later put before a block's own shared memory.
+constexpr uint64_t ReservedShared = 1024;
+
+/// One cubin while it is read.
+class Reader {
+public:
+  using LineMap = std::map<unsigned, std::vector<LineRow>>;
+  Reader(ElfFile Elf, std::deque<std::string> &Files, LineMap &Lines)
+      : Elf(std::move(Elf)), Files(Files), LinesOfSection(Lines) {}
+
+  Error run(unsigned &Sm, std::vector<CubinFunction> &Functions);
+
+private:
+  Error index();
+  Error readFunctions(unsigned Sm, std::vector<CubinFunction> &Functions);
+  Error readLines();
+  Error readInfo();
+  Expected<StringRef> contents(StringRef Section) const;
+
+  ElfFile Elf;
+  std::deque<std::string> &Files;
+  LineMap &LinesOfSection;
+  ElfFile::Elf_Shdr_Range Sections;
+  ElfFile::Elf_Sym_Range Symbols;
+  StringRef SymbolNames;
+  StringMap<const ElfFile::Elf_Shdr *> ByName;
+  std::map<unsigned, unsigned> Registers; ///< by symbol index
+  std::map<unsigned, uint64_t> Frames;    ///< by symbol index
+};
+} // namespace
+
+Error Reader::index() {
+  auto Range = Elf.sections();
+  if (!Range)
+    return Range.takeError();
+  Sections = *Range;
+  for (const auto &S : Sections) {
+    auto Name = Elf.getSectionName(S);
+    if (!Name)
+      return Name.takeError();
+    // NOBITS sections have no bytes in the file; every other must have all.
+    if (S.sh_type != ELF::SHT_NOBITS)
+      if (auto Bytes = Elf.getSectionContents(S); !Bytes)
+        return Bytes.takeError();
+    ByName.try_emplace(*Name, &S);
+    if (S.sh_type == ELF::SHT_SYMTAB) {
+      auto Table = Elf.symbols(&S);
+      if (!Table)
+        return Table.takeError();
+      auto Names = Elf.getStringTableForSymtab(S, Sections);
+      if (!Names)
+        return Names.takeError();
+      Symbols = *Table;
+      SymbolNames = *Names;
+    }
+  }
+  return Error::success();
+}
+
+Expected<StringRef> Reader::contents(StringRef Section) const {
+  const ElfFile::Elf_Shdr *S = ByName.lookup(Section);
+  if (!S || S->sh_type == ELF::SHT_NOBITS)
+    return StringRef();
+  auto Bytes = Elf.getSectionContents(*S);
+  if (!Bytes)
+    return Bytes.takeError();
+  return toStringRef(*Bytes);
+}
+
+Error Reader::readInfo() {
+  auto Info = contents(".nv.info");
+  if (!Info)
+    return Info.takeError();
+  DataExtractor Data(*Info, /*IsLittleEndian=*/true, /*AddressSize=*/8);
+  DataExtractor::Cursor C(0);
+  while (C && C.tell() < Data.size()) {
+    uint8_t Form = Data.getU8(C);
+    uint8_t Attribute = Data.getU8(C);
+    uint16_t Value = Data.getU16(C); // or the size of what follows
+    if (Form != FormSized)
+      continue;
+    uint64_t Next = C.tell() + Value;
+    if (Value >= 8 && (Attribute == AttrRegCount || Attribute == AttrFrameSize)) {
+      uint32_t Symbol = Data.getU32(C);
+      uint32_t Count = Data.getU32(C);
+      if (Attribute == AttrRegCount)
+        Registers[Symbol] = Count;
+      else
+        Frames[Symbol] = Count;
+    }
+    if (Next > Data.size())
+      return joinErrors(C.takeError(), createStringError(
+          ".nv.info: an attribute is longer than the section"));
+    if (C)
+      C.seek(Next);
+  }
+  return C.takeError();
+}
+
+/// Ties each sequence to a code section by the relocation of its first address.
+Error Reader::readLines() {
+  auto Line = contents(".debug_line");
+  auto Strings = contents(".debug_str");
+  if (!Line || !Strings)
+    return joinErrors(Line.takeError(), Strings.takeError());
+  if (Line->empty())
+    return Error::success();
+  auto Sequences = decodeLineTable(*Line, *Strings, Files);
+  if (!Sequences)
+    return Sequences.takeError();
+
+  struct Place {
+    uint32_t Symbol;
+    std::optional<uint64_t> Addend; ///< REL keeps it in the section
+  };
+  std::map<uint64_t, Place> Places;
+  if (const auto *S = ByName.lookup(".rela.debug_line")) {
+    auto Range = Elf.relas(*S);
+    if (!Range)
+      return Range.takeError();
+    for (const auto &R : *Range)
+      Places[R.r_offset] = {R.getSymbol(false), uint64_t(R.r_addend)};
+  } else if (const auto *S = ByName.lookup(".rel.debug_line")) {
+    auto Range = Elf.rels(*S);
+    if (!Range)
+      return Range.takeError();
+    for (const auto &R : *Range)
+      Places[R.r_offset] = {R.getSymbol(false), std::nullopt};
+  }
+  std::multimap<std::pair<unsigned, uint64_t>, LineSequence *> InOrder;
+  for (LineSequence &Q : *Sequences) {
+    auto At = Places.find(Q.AddressAt);
+    if (At == Places.end() || At->second.Symbol >= Symbols.size())
+      continue;
+    const auto &Symbol = Symbols[At->second.Symbol];
+    uint64_t Start = Symbol.st_value + At->second.Addend.value_or(Q.Address);
+    InOrder.insert({{Symbol.st_shndx, Start}, &Q});
+  }
+  for (auto &[Place, Q] : InOrder) {
+    std::vector<LineRow> &Rows = LinesOfSection[Place.first];
+    unsigned Before = Rows.size();
+    if (Before && Rows.back().Offset > Place.second)
+      return createStringError("malformed .debug_line: two sequences overlap");
+    for (LineRow &Row : Q->Rows) {
+      Row.Offset += Place.second;
+      if (Row.Context)
+        Row.Context += Before;
+      Rows.push_back(Row);
+    }
+  }
+  return Error::success();
+}
+
+Error Reader::readFunctions(unsigned Sm, std::vector<CubinFunction> &Functions) {
+  for (unsigned I = 0, N = Symbols.size(); I < N; ++I) {
+    const auto &Symbol = Symbols[I];
+    if (Symbol.getType() != ELF::STT_FUNC || Symbol.st_shndx == ELF::SHN_UNDEF ||
+        Symbol.st_shndx >= Sections.size())
+      continue;
+    auto Name = Symbol.getName(SymbolNames);
+    if (!Name)
+      return Name.takeError();
+    const auto &Section = Sections[Symbol.st_shndx];
+    if (Section.sh_type == ELF::SHT_NOBITS)
+      continue;
+    auto Bytes = Elf.getSectionContents(Section);
+    if (!Bytes)
+      return Bytes.takeError();
+    if (Symbol.st_value > Bytes->size() ||
+        Symbol.st_size > Bytes->size() - Symbol.st_value)
+      return createStringError("function " + *Name +
+                               " reaches past the end of its section");
+    CubinFunction F;
+    F.Symbol = Name->str();
+    F.Base = Symbol.st_value;
+    F.Code = Bytes->slice(Symbol.st_value, Symbol.st_size);
+    if (auto At = LinesOfSection.find(Symbol.st_shndx); At != LinesOfSection.end())
+      F.Lines = At->second;
+    F.IsKernel = Symbol.st_other & StoCudaEntry;
+    if (auto At = Registers.find(I); At != Registers.end())
+      F.Registers = At->second;
+    if (auto At = Frames.find(I); At != Frames.end())
+      F.LocalBytes = At->second;
+    if (const auto *Shared = ByName.lookup(".nv.shared." + F.Symbol)) {
+      uint64_t Reserved = Sm >= 90 ? ReservedShared : 0;
+      F.StaticShared = Shared->sh_size - std::min<uint64_t>(Reserved, Shared->sh_size);
+    }
+    Functions.push_back(std::move(F));
+  }
+  return Error::success();
+}
+
+Error Reader::run(unsigned &Sm, std::vector<CubinFunction> &Functions) {
+  const auto &Header = Elf.getHeader();
+  unsigned Flags = Header.e_flags;
+  Sm = Header.e_ident[ELF::EI_OSABI] == OsAbiCuda ? Flags & 0xff
+                                                  : (Flags >> 8) & 0xff;
+  if (Error E = index())
+    return E;
+  if (Error E = readInfo())
+    return E;
+  if (Error E = readLines())
+    return E;
+  return readFunctions(Sm, Functions);
+}
+
+static Error notACubin(StringRef Name, const Twine &What) {
+  return makeError(ExitCode::EvidenceUnusable, What, Name,
+                   "Give a cubin as nvcc -cubin or the profiler writes it.");
+}
+
+Expected<Cubin> Cubin::parse(StringRef Bytes, StringRef Name) {
+  Cubin Result;
+  Result.Owned->Bytes = Bytes.str();
+  StringRef Image = Result.Owned->Bytes;
+  if (!Image.starts_with(ELF::ElfMagic))
+    return notACubin(Name, "not a cubin: it is not an ELF image");
+  auto Elf = ElfFile::create(Image);
+  if (!Elf)
+    return notACubin(Name, "damaged cubin: " + toString(Elf.takeError()));
+  const auto &Header = Elf->getHeader();
+  if (Header.getFileClass() != ELF::ELFCLASS64 ||
+      Header.getDataEncoding() != ELF::ELFDATA2LSB ||
+      Header.e_machine != ELF::EM_CUDA)
+    return notACubin(Name, "not a cubin: an ELF image of another machine");
+  // The program headers come last in a cubin: a file cut anywhere lacks some.
+  uint64_t HeadersEnd = uint64_t(Header.e_phnum) * Header.e_phentsize;
+  if (Header.e_phoff > Image.size() || HeadersEnd > Image.size() - Header.e_phoff)
+    return notACubin(Name, "damaged cubin: the file is cut short");
+  Reader R(*Elf, Result.Owned->Files, Result.Owned->Lines);
+  if (Error E = R.run(Result.Sm, Result.Functions))
+    return notACubin(Name, "damaged cubin: " + toString(std::move(E)));
+  Result.index();
+  return Result;
+}
+
+void Cubin::index() {
+  Within.resize(Functions.size());
+  // By where the code lies; of two that start together the larger first.
+  std::vector<unsigned> Order(Functions.size());
+  std::iota(Order.begin(), Order.end(), 0u);
+  llvm::sort(Order, [&](unsigned A, unsigned B) {
+    const auto &X = Functions[A].Code, &Y = Functions[B].Code;
+    return std::make_tuple(X.begin(), Y.size(), A) <
+           std::make_tuple(Y.begin(), X.size(), B);
+  });
+  std::optional<unsigned> Outer;
+  for (unsigned I : Order) {
+    BySymbol.try_emplace(Functions[I].Symbol, I);
+    if (Outer && Functions[I].Code.end() <= Functions[*Outer].Code.end() &&
+        !Functions[I].Code.empty() && Functions[I].Base > Functions[*Outer].Base)
+      Within[*Outer].push_back(I);
+    else
+      Outer = I;
+  }
+}
+
+const CubinFunction *Cubin::function(StringRef Symbol) const {
+  auto At = BySymbol.find(Symbol);
+  return At == BySymbol.end() ? nullptr : &Functions[At->second];
+}
+
+/// `$_Z6kernelPf$_Z6helperi` is ptxas's name of a helper in a kernel's section.
+static StringRef ownName(StringRef Symbol) {
+  size_t At = Symbol.rfind("$_Z");
+  return At == StringRef::npos ? Symbol : Symbol.drop_front(At + 1);
+}
+
+std::vector<SourceFrame> Cubin::frames(const CubinFunction &F,
+                                       uint64_t Offset) const {
+  std::vector<SourceFrame> Chain;
+  uint64_t At = F.Base + Offset;
+  auto Next = upper_bound(F.Lines, At, [](uint64_t Address, const LineRow &Row) {
+    return Address < Row.Offset;
+  });
+  if (Next == F.Lines.begin())
+    return Chain;
+  // The function that holds the code, should it be one within a kernel's section.
+  StringRef Outer = F.Symbol;
+  for (unsigned I : Within[&F - Functions.data()])
+    if (At >= Functions[I].Base && At - Functions[I].Base < Functions[I].Code.size())
+      Outer = Functions[I].Symbol;
+  // Callers come before what they call, so each step must go back: a loop in a
+  // damaged table ends here.
+  unsigned Index = Next - F.Lines.begin(); // 1-based, as contexts are
+  while (true) {
+    const LineRow &Row = F.Lines[Index - 1];
+    if (Row.Line == 0)
+      return Chain;
+    SourceFrame Frame;
+    Frame.File = Row.File.str();
+    Frame.Line = Row.Line;
+    Frame.Function = (Row.Context ? Row.Function : ownName(Outer)).str();
+    Chain.push_back(std::move(Frame));
+    if (Row.Context == 0 || Row.Context >= Index)
+      return Chain;
+    Index = Row.Context;
+  }
+}
+
+std::vector<Instruction> Cubin::instructions(const CubinFunction &F) const {
+  std::vector<Instruction> Result;
+  Result.reserve(F.Code.size() / 16);
+  for (uint64_t At = 0; At + 16 <= F.Code.size(); At += 16)
+    Result.push_back(decodeInstruction(
+        At, support::endian::read64le(F.Code.data() + At),
+        support::endian::read64le(F.Code.data() + At + 8), Sm));
+  return Result;
+}
+
+} // namespace optimas
