@@ -31,16 +31,26 @@ enum class CudaMode { Device, Host };
 struct TranslatedCommand {
   std::string Directory, File;
   std::string CudaPath; ///< root of the toolkit
-  unsigned Sm = 0;      ///< chosen architecture, 90 for sm_90
+  unsigned CudaMajor = 0, CudaMinor = 0; ///< the toolkit's version
+  /// Chosen architecture, 90 for sm_90: what `__CUDA_ARCH__ / 10` is in the kernels.
+  unsigned Sm = 0;
+  /// The same in Clang's spelling: `sm_90`, `sm_90a`.
+  std::string GpuArch;
+  /// False when the command compiles plain C or C++; argvFor() then gives the same
+  /// pass for both modes.
+  bool IsCuda = true;
+  std::string Language; ///< Clang's `-x`: `cuda`, `c++`, `c`
   /// Arguments for Clang without mode, architecture, resource dir and input.
   std::vector<std::string> ClangArgs;
   bool UseFastMath = false, LineInfo = false, DeviceDebug = false, Rdc = false;
   int FmadEnabled = -1; ///< -1 the compiler's default
   unsigned MaxRegCount = 0;
-  /// Options that were dropped because nothing is known about them.
+  /// Options that were dropped because nothing is known about them, and choices that
+  /// had to be guessed.
   std::vector<std::string> Notes;
 
-  /// The full argv (with argv[0] "clang++") for one pass.
+  /// The full argv (with argv[0] "clang++") for one pass, to be run in Directory.
+  /// It stops after the semantic analysis. \p CompatHeader may be empty.
   std::vector<std::string> argvFor(CudaMode Mode, llvm::StringRef ResourceDir,
                                    llvm::StringRef CompatHeader) const;
 };
@@ -55,7 +65,9 @@ loadCompileDatabase(llvm::StringRef BuildDir);
 llvm::Expected<std::vector<CompileCommand>>
 commandsFor(llvm::ArrayRef<CompileCommand> Database, llvm::StringRef File);
 
-/// A command from what follows `--` on the command line.
+/// A command from what follows `--` on the command line: with or without a compiler
+/// in front (nvcc when there is none, from CUDA_PATH, CUDA_HOME, PATH or its usual
+/// place), with or without the file and `-c`.
 CompileCommand commandFromArgs(llvm::StringRef File,
                                llvm::ArrayRef<std::string> Args);
 
@@ -70,6 +82,10 @@ expandResponseFiles(const CompileCommand &Command);
 llvm::Expected<TranslatedCommand> translate(const CompileCommand &Command,
                                             unsigned PreferredSm,
                                             llvm::StringRef CudaPath);
+
+/// The header of declarations that nvcc accepts and Clang lacks: beside the program
+/// (`<exe>/../share/optimas/`), else where the build put it. For argvFor().
+llvm::Expected<std::string> findCompatHeader();
 
 } // namespace optimas
 
