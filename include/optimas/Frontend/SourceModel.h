@@ -56,8 +56,11 @@ struct SourceFile {
   std::string WhyNotEditable; ///< empty when editable
   /// Ranges that the preprocessor skipped in either pass.
   std::vector<SourceRange> Inactive;
+  /// Offset of each line's first byte; lines end at `\n`. Made by indexLines().
+  std::vector<unsigned> LineStarts;
 
-  /// Text of a 1-based line without its end.
+  void indexLines();
+  /// Text of a 1-based line without its end (`\n` or `\r\n`); empty when there is none.
   llvm::StringRef line(unsigned Number) const;
   unsigned lineCount() const;
   unsigned lineOf(unsigned Offset) const; ///< 1-based
@@ -125,6 +128,13 @@ struct LaunchSite {
   const clang::CUDAKernelCallExpr *Node = nullptr; ///< in the host AST
 };
 
+/// Something a reader of the model should know although it is no error.
+struct ModelNote {
+  FileId File = NoId;
+  unsigned Line = 0;
+  std::string Message;
+};
+
 struct ParseDiagnostic {
   CudaMode Mode;
   std::string File;
@@ -159,14 +169,19 @@ public:
   llvm::ArrayRef<Loop> loops() const { return Loops; }
   llvm::ArrayRef<LaunchSite> launchSites() const { return LaunchSites; }
   llvm::ArrayRef<ParseDiagnostic> diagnostics() const { return Diagnostics; }
+  /// In the order of the source: launches that are no launch sites (by
+  /// cudaLaunchKernel, by pointer).
+  llvm::ArrayRef<ModelNote> notes() const { return Notes; }
   const TranslatedCommand &command() const { return Command; }
   const CompileCommand &originalCommand() const { return Original; }
 
   const SourceFile &file(FileId Id) const { return Files[Id]; }
   const Function &function(FunctionId Id) const { return Functions[Id]; }
-  /// nullptr when there is none of that number.
+  /// Statements, loops and launch sites are numbered from 1; nullptr when there is
+  /// none of that number.
   const Statement *statement(StatementId Id) const;
   const Loop *loop(LoopId Id) const;
+  const LaunchSite *launchSite(unsigned Id) const;
   const SourceFile &mainFile() const;
 
   clang::ASTContext &device() const;
@@ -192,6 +207,9 @@ public:
 
 private:
   friend class SourceModelBuilder;
+  friend class ErrorTriage;
+  friend class LaunchFinder;
+  friend class StatementWalker;
   SourceModel();
   std::vector<SourceFile> Files;
   std::vector<Function> Functions;
@@ -199,6 +217,7 @@ private:
   std::vector<Loop> Loops;
   std::vector<LaunchSite> LaunchSites;
   std::vector<ParseDiagnostic> Diagnostics;
+  std::vector<ModelNote> Notes;
   TranslatedCommand Command;
   CompileCommand Original;
   struct Units;

@@ -1,0 +1,206 @@
+//===- ParsedUnit.cpp - One pass over a translation unit -*- C++ -*-===//
+//
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "ParsedUnit.h"
+#include "OverlayFiles.h"
+#include "clang/AST/ASTConsumer.h"
+#include "clang/AST/DeclTemplate.h"
+#include "clang/Driver/CreateInvocationFromArgs.h"
+#include "clang/Frontend/FrontendActions.h"
+#include "clang/Lex/PPCallbacks.h"
+#include "clang/Lex/Preprocessor.h"
+
+using namespace clang;
+using llvm::Error;
+using llvm::Expected;
+using llvm::StringRef;
+
+namespace optimas {
+
+namespace {
+
+/// Keeps the diagnostics instead of printing them.
+class Collector : public DiagnosticConsumer {
+public:
+  explicit Collector(std::vector<RawDiagnostic> &Out) : Out(Out) {}
+
+  void HandleDiagnostic(DiagnosticsEngine::Level Level,
+                        const Diagnostic &Info) override {
+    DiagnosticConsumer::HandleDiagnostic(Level, Info);
+    if (Level < DiagnosticsEngine::Warning)
+      return;
+    llvm::SmallString<128> Text;
+    Info.FormatDiagnostic(Text);
+    Out.push_back({Info.getID(), Level, Info.getLocation(), Text.str().str()});
+  }
+
+private:
+  std::vector<RawDiagnostic> &Out;
+};
+
+/// What the preprocessor tells about files that are no system headers.
+class Watcher : public PPCallbacks {
+public:
+  Watcher(ParsedUnit &Unit, SourceManager &SM) : Unit(Unit), SM(SM) {}
+
+  void FileChanged(SourceLocation Loc, FileChangeReason Reason,
+                   SrcMgr::CharacteristicKind Kind, FileID) override {
+    if (Reason != EnterFile || SrcMgr::isSystem(Kind))
+      return;
+    FileID File = SM.getFileID(Loc);
+    if (SM.getFileEntryRefForID(File))
+      Unit.UserFiles.push_back(File);
+  }
+
+  void SourceRangeSkipped(SourceRange Range, SourceLocation EndifLoc) override {
+    auto [File, Begin] = SM.getDecomposedExpansionLoc(Range.getBegin());
+    if (SM.isInSystemHeader(Range.getBegin()) || !SM.getFileEntryRefForID(File))
+      return;
+    // From the line after the first directive to the line of the last.
+    StringRef Text = SM.getBufferData(File);
+    size_t End = SM.getFileOffset(EndifLoc);
+    size_t LineEnd = Text.find('\n', Begin);
+    size_t LastLine = Text.rfind('\n', End);
+    if (LineEnd != StringRef::npos && LastLine != StringRef::npos &&
+        LineEnd < LastLine)
+      Unit.Skipped.push_back(
+          {File, unsigned(LineEnd + 1), unsigned(LastLine + 1)});
+  }
+
+  void InclusionDirective(SourceLocation HashLoc, const Token &,
+                          StringRef FileName, bool IsAngled, CharSourceRange,
+                          OptionalFileEntryRef, StringRef, StringRef,
+                          const Module *, bool,
+                          SrcMgr::CharacteristicKind) override {
+    FileID From = SM.getFileID(HashLoc);
+    if (SM.isInSystemHeader(HashLoc) || !SM.getFileEntryRefForID(From))
+      return;
+    Unit.Includes.push_back({From, ((IsAngled ? "<" : "\"") + FileName +
+                                    (IsAngled ? ">" : "\""))
+                                       .str()});
+  }
+
+private:
+  ParsedUnit &Unit;
+  SourceManager &SM;
+};
+
+class TopLevelCollector : public ASTConsumer {
+public:
+  TopLevelCollector(ParsedUnit &Unit, SourceManager &SM) : Unit(Unit), SM(SM) {}
+
+  bool HandleTopLevelDecl(DeclGroupRef Group) override {
+    for (Decl *D : Group) {
+      SourceLocation Loc = SM.getExpansionLoc(D->getLocation());
+      if (Loc.isInvalid() || SM.isInSystemHeader(Loc) || isInstantiation(D))
+        continue;
+      // Built-in and command-line declarations have no file.
+      if (SM.getFileEntryRefForID(SM.getFileID(Loc)))
+        Unit.TopLevel.push_back(D);
+    }
+    return true;
+  }
+
+private:
+  static bool isInstantiation(const Decl *D) {
+    if (const auto *F = dyn_cast<FunctionDecl>(D))
+      return F->isTemplateInstantiation();
+    if (const auto *V = dyn_cast<VarDecl>(D))
+      return isTemplateInstantiation(V->getTemplateSpecializationKind());
+    return false;
+  }
+
+  ParsedUnit &Unit;
+  SourceManager &SM;
+};
+
+class Action : public ASTFrontendAction {
+public:
+  explicit Action(ParsedUnit &Unit) : Unit(Unit) {}
+
+  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &CI,
+                                                 StringRef) override {
+    CI.getPreprocessor().addPPCallbacks(
+        std::make_unique<Watcher>(Unit, CI.getSourceManager()));
+    return std::make_unique<TopLevelCollector>(Unit, CI.getSourceManager());
+  }
+
+private:
+  ParsedUnit &Unit;
+};
+
+} // namespace
+
+ParsedUnit::~ParsedUnit() {
+  if (Begun)
+    Action->EndSourceFile();
+}
+
+static Error commandError(const ParsedUnit &Unit, StringRef MainFile) {
+  std::string What = "Clang cannot make sense of the translated command";
+  for (const RawDiagnostic &D : Unit.Diagnostics)
+    if (D.Level >= DiagnosticsEngine::Error) {
+      What += ": " + D.Message;
+      break;
+    }
+  return makeError(ExitCode::ParseFailed, What, MainFile,
+                   "check the file's entry in compile_commands.json, or give "
+                   "the compiler's options after --");
+}
+
+Expected<std::unique_ptr<ParsedUnit>>
+ParsedUnit::parse(const std::vector<std::string> &Argv, StringRef Directory,
+                  StringRef MainFile,
+                  const std::map<std::string, std::string> &Overlay) {
+  std::unique_ptr<ParsedUnit> Unit(new ParsedUnit);
+  Unit->Directory = Directory.str();
+  auto Files = openFiles(Directory, Overlay);
+  if (!Files)
+    return Files.takeError();
+  if (!(*Files)->exists(MainFile))
+    return makeError(ExitCode::ParseFailed, "there is no such file", MainFile,
+                     "check the path, or generate the file first when the build "
+                     "makes it");
+  Unit->Consumer = std::make_unique<Collector>(Unit->Diagnostics);
+
+  std::vector<const char *> Args;
+  for (const std::string &A : Argv)
+    Args.push_back(A.c_str());
+  // Options that Clang does not know are the translation's business; -Werror and
+  // the like must not turn a warning into a failed parse.
+  auto DiagOpts = std::make_shared<DiagnosticOptions>();
+  CreateInvocationOptions Options;
+  Options.Diags = CompilerInstance::createDiagnostics(
+      **Files, *DiagOpts, Unit->Consumer.get(), /*ShouldOwnClient=*/false);
+  Options.VFS = *Files;
+  std::shared_ptr<CompilerInvocation> Invocation =
+      createInvocation(Args, std::move(Options));
+  if (!Invocation)
+    return commandError(*Unit, MainFile);
+  Invocation->getDiagnosticOpts().Warnings.push_back("no-error");
+  Invocation->getDiagnosticOpts().ErrorLimit = 0;
+  Invocation->getFrontendOpts().DisableFree = false;
+
+  Unit->Compiler = std::make_unique<CompilerInstance>(Invocation);
+  CompilerInstance &CI = *Unit->Compiler;
+  CI.setVirtualFileSystem(*Files);
+  CI.createDiagnostics(Unit->Consumer.get(), /*ShouldOwnClient=*/false);
+  // A missing header must not stop semantic analysis of the kernels below it.
+  CI.getDiagnostics().setFatalsAsError(true);
+  CI.createFileManager();
+  CI.createSourceManager();
+  if (!CI.createTarget() || CI.getFrontendOpts().Inputs.size() != 1)
+    return commandError(*Unit, MainFile);
+  Unit->Action = std::make_unique<class Action>(*Unit);
+  if (!Unit->Action->BeginSourceFile(CI, CI.getFrontendOpts().Inputs.front()))
+    return commandError(*Unit, MainFile);
+  Unit->Begun = true;
+  if (Error E = Unit->Action->Execute())
+    return std::move(E);
+  return std::move(Unit);
+}
+
+} // namespace optimas
