@@ -1,1 +1,0 @@
-#include "optimas/Report/Report.h"

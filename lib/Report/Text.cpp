@@ -1,0 +1,319 @@
+//===- Text.cpp - The terminal report -*- C++ -*-===//
+//
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "TextWriter.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace optimas {
+
+namespace {
+/// The report's sections, each a function; they share the record and the writer.
+class TextReport {
+public:
+  TextReport(raw_ostream &OS, const RunRecord &R, const TextOptions &O)
+      : R(R), O(O), W(OS, O) {}
+  void print();
+
+private:
+  void header();
+  void kernels();
+  void evidence();
+  void evidenceItem(const Evidence &E);
+  void candidates();
+  void candidate(const CandidateOutcome &C);
+  void result();
+  void validation(const ValidationOutcome &V);
+  void resources(const CandidateOutcome &C);
+  void comparison(const Comparison &C);
+  void refusals();
+  void declines();
+  void ear();
+  void notes();
+  std::string relative(StringRef Path) const;
+  std::string ids(char Prefix, ArrayRef<unsigned> Ids) const;
+  std::string verdictText(const CandidateOutcome &C) const;
+
+  const RunRecord &R;
+  const TextOptions &O;
+  TextWriter W;
+};
+} // namespace
+
+std::string TextReport::relative(StringRef Path) const {
+  SmallString<256> Root(R.ProjectRoot);
+  if (!Root.empty() && !Root.ends_with("/"))
+    Root += '/';
+  StringRef Rest = Path;
+  if (!Root.empty() && Rest.consume_front(Root))
+    return Rest.str();
+  return Path.str();
+}
+
+std::string TextReport::ids(char Prefix, ArrayRef<unsigned> Ids) const {
+  std::string Out;
+  for (unsigned Id : Ids)
+    Out += (Out.empty() ? "" : ", ") + idText(Prefix, Id);
+  return Out.empty() ? "none" : Out;
+}
+
+void TextReport::header() {
+  std::string From;
+  for (const Provenance &P : R.Prof.Sources)
+    From += (From.empty() ? "" : ", ") + sys::path::filename(P.File).str();
+  W.wrapped(relative(R.Model.mainFile().Path) + ": profile " + From +
+                (R.D.Device.Name.empty() ? "" : " of " + Twine(R.D.Device.Name)),
+            0, 2);
+}
+
+void TextReport::kernels() {
+  W.heading("Hot kernels");
+  for (const KernelDiagnosis &K : R.D.Kernels) {
+    if (!K.Hot)
+      continue;
+    std::string Line = formatv("{0}  {1:f1} % of GPU time{2}", K.Name, 100 * K.TimeShare,
+                               K.TimeFromSamples ? " (by samples)" : "").str();
+    if (K.Launches)
+      Line += formatv(", {0} launches of {1}", K.Launches, formatNs(K.MedianNs)).str();
+    W.wrapped(Line, 2, 4);
+    std::string Facts;
+    if (!K.Shapes.empty()) {
+      const LaunchShape &S = K.Shapes.front();
+      Facts = formatv("grid {0}x{1}x{2}, block {3}x{4}x{5}", S.Grid[0], S.Grid[1], S.Grid[2],
+                      S.Block[0], S.Block[1], S.Block[2]).str();
+    }
+    if (K.Registers)
+      Facts += formatv("{0}{1} registers, {2} shared", Facts.empty() ? "" : ", ", K.Registers,
+                       formatBytes(K.StaticShared)).str();
+    if (K.TheoreticalOccupancy > 0)
+      Facts += formatv(", occupancy {0:f0} %{1}", 100 * K.TheoreticalOccupancy,
+                       K.OccupancyLimiter.empty() ? "" : " (limit: " + K.OccupancyLimiter + ")").str();
+    if (!Facts.empty())
+      W.wrapped(Facts, 4, 4);
+    if (K.Roof.Available)
+      W.wrapped(formatv("bound: {0}, {1:f0} % of the roof, headroom {2:f2}x", K.Roof.Bound,
+                        K.Roof.PercentOfRoof, K.Roof.Headroom).str(), 4, 4);
+  }
+}
+
+void TextReport::evidenceItem(const Evidence &E) {
+  W.wrapped(W.paint(idText('E', E.Id), raw_ostream::CYAN) +
+                formatv("  {0,5:f1} %  {1} {2}  {3}", 100 * E.Weight, toString(E.Kind), E.Reason,
+                        E.KernelName).str(),
+            2, 6);
+  W.wrapped(E.Sentence, 6, 6);
+  auto Show = [&](const LineRef &L, const char *Role) {
+    if (L.Line)
+      W.cut(formatv("{0,4} | {1}  <- {2}", L.Line, L.Text, Role).str(), 6);
+  };
+  Show(E.Consumer, E.Producers.empty() ? "here" : "waits");
+  SmallVector<unsigned, 4> Seen;
+  for (const ProducerRef &P : E.Producers)
+    if (!is_contained(Seen, P.Where.Line)) {
+      Seen.push_back(P.Where.Line);
+      Show(P.Where, ("is waited for (" + P.Opcode + ")").c_str());
+    }
+}
+
+void TextReport::evidence() {
+  W.heading("Evidence");
+  // The long tail is in the JSON report; a terminal shows what matters.
+  constexpr size_t MostPerKernel = 6;
+  std::map<FunctionId, size_t> Count;
+  size_t Hidden = 0;
+  for (const Evidence &E : R.D.Items) {
+    if (++Count[E.Kernel] > MostPerKernel)
+      ++Hidden;
+    else
+      evidenceItem(E);
+  }
+  if (Hidden)
+    W.line(formatv("  {0} lighter items are in the JSON report (--report)", Hidden).str());
+}
+
+std::string TextReport::verdictText(const CandidateOutcome &C) const {
+  raw_ostream::Colors Color =
+      C.Verdict == VerdictKind::Faster                                              ? raw_ostream::GREEN
+      : C.Verdict == VerdictKind::WrongResult || C.Verdict == VerdictKind::BuildFailed ? raw_ostream::RED
+                                                                                     : raw_ostream::YELLOW;
+  std::string Text = W.paint(toString(C.Verdict), Color);
+  if (C.Recorded)
+    Text += " (recorded)";
+  if (!C.Kernels.empty()) {
+    const Comparison &All = C.Kernels.back();
+    Text += formatv("  {0:f2}x [{1:f2}, {2:f2}]", All.Speedup, All.Low, All.High).str();
+  }
+  return Text;
+}
+
+void TextReport::candidate(const CandidateOutcome &C) {
+  std::vector<unsigned> Cited;
+  for (const Edit &E : C.Set.Accepted)
+    for (unsigned Id : E.Evidence)
+      if (!is_contained(Cited, Id))
+        Cited.push_back(Id);
+  W.wrapped(formatv("{0}{1}  {2}  [{3}]", C.Kept ? "* " : "  ", idText('P', C.ProposalId), C.Title,
+                    ids('E', Cited)).str(), 0, 6);
+  W.wrapped(verdictText(C) + (C.Why.empty() ? "" : "  " + C.Why), 6, 6);
+}
+
+void TextReport::candidates() {
+  if (R.Evaluation.Candidates.empty())
+    return;
+  W.heading("Candidates (* kept)");
+  for (const CandidateOutcome &C : R.Evaluation.Candidates)
+    candidate(C);
+}
+
+void TextReport::comparison(const Comparison &C) {
+  W.wrapped(formatv("{0}: {1} -> {2}, speedup {3:f3}x [{4:f3}, {5:f3}], gain {6:f1} %", C.Name,
+                    formatNs(C.BaselineNs), formatNs(C.CandidateNs), C.Speedup, C.Low, C.High,
+                    100 * (C.Speedup - 1)).str(), 4, 6);
+}
+
+void TextReport::resources(const CandidateOutcome &C) {
+  for (const ResourceUsage &After : C.ResourcesAfter) {
+    auto Before = find_if(C.ResourcesBefore, [&](const ResourceUsage &B) { return B.Symbol == After.Symbol; });
+    if (Before == C.ResourcesBefore.end())
+      continue;
+    bool Same = Before->Registers == After.Registers && Before->SpillStores == After.SpillStores &&
+                Before->SpillLoads == After.SpillLoads && Before->StaticShared == After.StaticShared;
+    if (Same)
+      continue;
+    W.wrapped(formatv("{0}: registers {1} -> {2}, spills {3} -> {4} B, shared {5} -> {6}",
+                      canonicalSymbol(After.Symbol), Before->Registers, After.Registers,
+                      Before->SpillStores + Before->SpillLoads, After.SpillStores + After.SpillLoads,
+                      formatBytes(Before->StaticShared), formatBytes(After.StaticShared)).str(), 4, 6);
+  }
+}
+
+void TextReport::validation(const ValidationOutcome &V) {
+  if (!V.Ran) {
+    W.wrapped("results: not compared", 4, 6);
+    return;
+  }
+  std::string Text = "results: " + V.label();
+  if (V.MemoryChecked)
+    Text += formatv("; every allocation compared after {0} launches, {1} hashed, two poisons",
+                    V.LaunchesCompared, formatBytes(V.BytesHashed)).str();
+  else if (!V.MemoryWhyNot.empty())
+    Text += "; device memory not compared: " + V.MemoryWhyNot;
+  Text += formatv("; {0} input sets", V.Inputs.size()).str();
+  W.wrapped(Text, 4, 6);
+  for (const Mismatch &M : V.Mismatches)
+    W.wrapped(formatv("differs: {0}, input {1}, launch {2} of {3}, allocation {4} ({5}) at byte {6}: "
+                      "{7} became {8}", M.What, M.Input, M.Launch, M.Kernel, M.Allocation,
+                      formatBytes(M.AllocationBytes), M.Offset, M.Baseline, M.Candidate).str(), 4, 6);
+  if (!V.Masked.empty())
+    W.wrapped("masked in the output: " + join(V.Masked, ", "), 4, 6);
+}
+
+void TextReport::result() {
+  const std::optional<CandidateOutcome> &F = R.Evaluation.Final;
+  if (!F) {
+    W.heading("Result: no edit");
+    if (!R.D.Items.empty() && R.Proposals.empty())
+      W.wrapped("nothing was proposed; the reasons are above", 2, 2);
+    return;
+  }
+  W.heading("Result");
+  W.wrapped(verdictText(*F) + "  " + F->Title, 2, 4);
+  if (F->Recorded)
+    W.wrapped("recorded on " + F->RecordedOn + "; replayed, not measured here", 4, 6);
+  if (F->Verdict != VerdictKind::BuildFailed && R.Evaluation.Built)
+    W.wrapped("build: passed with the user's own command", 4, 6);
+  if (!F->Why.empty())
+    W.wrapped(F->Why, 4, 6);
+  for (const Comparison &C : F->Kernels)
+    comparison(C);
+  if (!F->Kernels.empty())
+    comparison(F->Wall);
+  validation(F->Validation);
+  resources(*F);
+  if (F->Implausible)
+    W.wrapped("held as implausible: more than the roofline's headroom allows", 4, 6);
+  if (!F->HowToMeasure.empty())
+    W.wrapped("to measure: " + F->HowToMeasure, 4, 6);
+  W.heading("Diff");
+  W.diff(unifiedDiff(R.Model, F->Set, R.ProjectRoot), 0);
+  W.heading("Why each edit");
+  for (const Edit &E : F->Set.Accepted)
+    W.wrapped(formatv("{0} [{1}] {2}: {3}", idText('D', E.Id), ids('E', E.Evidence),
+                      E.Transformation, E.Reason).str(), 2, 6);
+  for (const Ablation &A : R.Evaluation.Ablations)
+    W.wrapped(formatv("without {0} ({1}): {2:f2}x instead of {3:f2}x", idText('D', A.Edit),
+                      A.Transformation, A.SpeedupWithout, A.SpeedupWith).str(), 4, 6);
+}
+
+void TextReport::refusals() {
+  if (R.Refusals.empty())
+    return;
+  W.heading("Refused");
+  for (const Refusal &F : R.Refusals)
+    W.wrapped(formatv("{0}  {1}{2}: {3}", W.paint(F.Rule, raw_ostream::RED), idText('D', F.Edit),
+                      F.CannotProve ? " (cannot prove)" : "", F.Message).str(), 2, 6);
+}
+
+void TextReport::declines() {
+  if (R.Declines.empty())
+    return;
+  W.heading("Called for by the evidence, but not proposed");
+  for (const Declined &D : R.Declines)
+    W.wrapped(formatv("{0}, line {1}: {2}: {3}", D.Transformation, D.Line, D.Rule, D.Message).str(),
+              2, 6);
+}
+
+void TextReport::ear() {
+  if (!R.Evaluation.Final)
+    return;
+  const EarScore &E = R.Evaluation.Ear;
+  W.heading("EAR");
+  W.line(formatv("  evidence coverage  {0:f2}  cited {1}; not cited {2}", E.EvidenceCoverage,
+                 E.CitedEvidence.size(), E.UncitedEvidence.size()).str());
+  W.line(formatv("  edit localization  {0:f2}  {1} changed lines, {2} off the evidence",
+                 E.EditLocalization, E.ChangedLines.size(), E.LinesOffEvidence.size()).str());
+  if (E.ResultAgreement)
+    W.line(formatv("  result agreement   {0:f2}", *E.ResultAgreement).str());
+  else
+    W.wrapped("result agreement   -     " + E.ResultAgreementWhyNot, 2, 27);
+}
+
+void TextReport::notes() {
+  std::vector<std::string> All = R.Notes;
+  All.insert(All.end(), R.D.Notes.begin(), R.D.Notes.end());
+  All.insert(All.end(), R.Evaluation.Notes.begin(), R.Evaluation.Notes.end());
+  if (All.empty())
+    return;
+  W.heading("Notes");
+  for (const std::string &N : All)
+    W.wrapped(N, 2, 4);
+}
+
+void TextReport::print() {
+  header();
+  if (O.Quiet) {
+    if (R.Evaluation.Final)
+      W.wrapped(verdictText(*R.Evaluation.Final) + "  " + R.Evaluation.Final->Title, 2, 4);
+    else
+      W.line("  no edit");
+    return;
+  }
+  kernels();
+  evidence();
+  refusals();
+  declines();
+  candidates();
+  result();
+  ear();
+  notes();
+}
+
+void printText(raw_ostream &OS, const RunRecord &R, const TextOptions &O) {
+  TextReport(OS, R, O).print();
+}
+
+} // namespace optimas
