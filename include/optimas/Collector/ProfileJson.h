@@ -1,0 +1,57 @@
+//===- ProfileJson.h - The profile's JSON form, written without LLVM -*- C++ -*-===//
+//
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef OPTIMAS_COLLECTOR_PROFILEJSON_H
+#define OPTIMAS_COLLECTOR_PROFILEJSON_H
+
+#include "optimas/Collector/KernelTable.h"
+#include "optimas/Collector/SampleTable.h"
+#include <memory>
+
+namespace optimas::collector {
+
+/// A cubin that the program loaded.
+struct LoadedModule {
+  std::string Id; ///< SHA-256
+  std::string Bytes;
+  unsigned Sm = 0;
+  bool LineInfo = false;
+  std::vector<std::string> Functions; ///< mangled
+};
+
+/// The device fields of the profile, in its units.
+struct DeviceFields {
+  std::string Name, Uuid, DriverVersion;
+  unsigned CudaVersion = 0, CcMajor = 0, CcMinor = 0, Sms = 0, WarpSize = 32;
+  unsigned MaxThreadsPerSm = 0, MaxBlocksPerSm = 0, RegistersPerSm = 0;
+  uint64_t SharedPerSm = 0, SharedPerBlockOptin = 0, L2Bytes = 0, MemoryBytes = 0;
+  unsigned SmClockKHz = 0, MemoryClockKHz = 0, MemoryBusBits = 0;
+};
+
+/// Everything that a profile run found.
+struct ProfileData {
+  std::string Tool; ///< name and version
+  std::string Started, Directory;
+  std::vector<std::string> Command;
+  uint64_t WallNs = 0;
+  DeviceFields Device;
+  unsigned IntervalLog2 = 0; ///< 0 when nothing was sampled
+  std::vector<std::string> Notes;
+  /// Cubin CRC, as the samples name it → module.
+  std::map<uint64_t, std::shared_ptr<const LoadedModule>> Modules;
+  SampleTable Samples;
+  KernelTable Kernels;
+};
+
+/// The JSON text of \p Data, format version 1 (docs/schemas/profile.schema.json).
+/// Only modules that were sampled or launched from are in it. Adds notes on
+/// dropped samples, full buffers, missing cubins and missing line information,
+/// each with its remedy.
+std::string profileJson(const ProfileData &Data);
+
+} // namespace optimas::collector
+
+#endif // OPTIMAS_COLLECTOR_PROFILEJSON_H

@@ -1,0 +1,112 @@
+//===- ProfileJsonTest.cpp - The profile's JSON form -*- C++ -*-===//
+//
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "optimas/Collector/ProfileJson.h"
+#include "optimas/Support/Files.h"
+#include "llvm/Support/JSON.h"
+#include <gtest/gtest.h>
+
+using namespace optimas;
+using namespace optimas::collector;
+
+static std::shared_ptr<const LoadedModule> module(const char *Id, const char *Function,
+                                                  bool LineInfo = true) {
+  auto M = std::make_shared<LoadedModule>();
+  M->Id = Id;
+  M->Bytes = std::string("\x7f\0ELF", 5);
+  M->Sm = 90;
+  M->LineInfo = LineInfo;
+  M->Functions = {Function};
+  return M;
+}
+
+static ProfileData sample() {
+  ProfileData D;
+  D.Tool = "test";
+  D.Command = {"./a", "b\xff"}; // not UTF-8
+  D.Device.Name = "NVIDIA H200";
+  D.Device.Sms = 132;
+  D.IntervalLog2 = 17;
+  D.Modules[11] = module("aa", "k");
+  D.Modules[22] = module("bb", "other");
+  D.Samples.nameReason(14, "smsp__pcsamp_warps_issue_stalled_wait");
+  D.Samples.nameReason(15, "smsp__pcsamp_warps_issue_stalled_wait_not_issued");
+  D.Samples.add(11, "k", 0x30, 14, 5);
+  D.Samples.add(11, "k", 0x30, 15, 2);
+  D.Samples.addTotals({5, 0, 0, false});
+  KernelRecord R;
+  R.Symbol = "k";
+  R.StartNs = 100, R.EndNs = 350;
+  R.Grid = {4, 2, 1};
+  R.Registers = 40;
+  D.Kernels.add(R);
+  return D;
+}
+
+static llvm::json::Value parsed(const ProfileData &D) {
+  return llvm::cantFail(llvm::json::parse(profileJson(D)));
+}
+
+static std::string notes(const llvm::json::Value &V) {
+  std::string All;
+  for (const llvm::json::Value &N :
+       *V.getAsObject()->getObject("quality")->getArray("notes"))
+    All += N.getAsString()->str() + "\n";
+  return All;
+}
+
+TEST(CollectorProfileJson, AgreedKeys) {
+  llvm::json::Value V = parsed(sample());
+  const llvm::json::Object &Root = *V.getAsObject();
+  EXPECT_EQ(*Root.getInteger("optimas_profile"), 1);
+  EXPECT_EQ(*Root.getObject("device")->getString("name"), "NVIDIA H200");
+  EXPECT_EQ(*Root.getObject("device")->getInteger("sms"), 132);
+  EXPECT_EQ(*Root.getObject("quality")->getInteger("sampling_interval_log2"), 17);
+  const llvm::json::Object &F = *(*Root.getArray("functions"))[0].getAsObject();
+  EXPECT_EQ(*F.getString("symbol"), "k");
+  EXPECT_EQ(*F.getString("module"), "aa");
+  const llvm::json::Object &Pc = *(*F.getArray("pcs"))[0].getAsObject();
+  EXPECT_EQ(*Pc.getInteger("offset"), 0x30);
+  const llvm::json::Array &Wait = *Pc.getObject("stalls")->getArray("wait");
+  EXPECT_EQ(*Wait[0].getAsInteger(), 5);
+  EXPECT_EQ(*Wait[1].getAsInteger(), 2);
+  const llvm::json::Object &K = *(*Root.getArray("kernels"))[0].getAsObject();
+  EXPECT_EQ(*K.getInteger("total_ns"), 250);
+  EXPECT_EQ(*K.getInteger("registers"), 40);
+  EXPECT_EQ(*K.getString("module"), "aa");
+  const llvm::json::Object &Shape = *(*K.getArray("shapes"))[0].getAsObject();
+  EXPECT_EQ(*(*Shape.getArray("grid"))[1].getAsInteger(), 2);
+}
+
+TEST(CollectorProfileJson, OnlyUsedModulesAndWholeCubins) {
+  llvm::json::Value V = parsed(sample());
+  const llvm::json::Array &Modules = *V.getAsObject()->getArray("modules");
+  ASSERT_EQ(Modules.size(), 1u);
+  EXPECT_EQ(*Modules[0].getAsObject()->getString("id"), "aa");
+  EXPECT_EQ(llvm::cantFail(fromBase64(*Modules[0].getAsObject()->getString("cubin"))),
+            std::string("\x7f\0ELF", 5));
+  EXPECT_EQ(notes(V), "");
+}
+
+TEST(CollectorProfileJson, QualityNotesHaveRemedies) {
+  ProfileData D = sample();
+  D.Samples.addTotals({100, 7, 0, true});
+  D.Modules[11] = module("aa", "k", /*LineInfo=*/false);
+  std::string All = notes(parsed(D));
+  EXPECT_NE(All.find("7 of 105 samples were dropped"), std::string::npos) << All;
+  EXPECT_NE(All.find("--sampling-interval=19"), std::string::npos) << All;
+  EXPECT_NE(All.find("buffer was full"), std::string::npos) << All;
+  EXPECT_NE(All.find("-lineinfo"), std::string::npos) << All;
+}
+
+TEST(CollectorProfileJson, UnknownAndAmbiguousModules) {
+  ProfileData D = sample();
+  D.Samples.add(99, "ghost", 0, 14, 1);
+  D.Modules[33] = module("cc", "k");
+  std::string All = notes(parsed(D));
+  EXPECT_NE(All.find("ghost"), std::string::npos) << All;
+  EXPECT_NE(All.find("several loaded modules"), std::string::npos) << All;
+}
