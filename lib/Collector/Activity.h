@@ -1,0 +1,38 @@
+//===- Activity.h - Kernel, copy and memset records from CUPTI -*- C++ -*-===//
+//
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef OPTIMAS_LIB_COLLECTOR_ACTIVITY_H
+#define OPTIMAS_LIB_COLLECTOR_ACTIVITY_H
+
+#include "optimas/Collector/KernelTable.h"
+#include <cstddef>
+
+namespace optimas::collector {
+
+/// Symbols that begin with this are the collector's own kernels.
+constexpr char OwnKernelPrefix[] = "optimasHash";
+
+/// Starts recording kernels, and copies and memsets too when \p Transfers. Returns
+/// false (and has logged why) when CUPTI refuses.
+bool startActivity(bool Transfers);
+
+/// Leaves a stream's activity out: it is the collector's own.
+void ignoreStream(unsigned Device, unsigned Stream);
+
+/// Hands out what is complete so far; with \p Force everything, finished or not.
+void flushActivity(bool Force);
+
+struct ActivityResult {
+  KernelTable Table;
+  size_t DroppedRecords = 0; ///< CUPTI ran out of buffers
+};
+
+/// Flushes and returns all that was recorded. Call it once.
+ActivityResult finishActivity();
+
+} // namespace optimas::collector
+
+#endif // OPTIMAS_LIB_COLLECTOR_ACTIVITY_H

@@ -1,0 +1,185 @@
+//===- ProfileRecorder.cpp - The profile mode -*- C++ -*-===//
+//
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Activity.h"
+#include "ApiCalls.h"
+#include "Device.h"
+#include "Log.h"
+#include "Modules.h"
+#include "PcSampler.h"
+#include "Recorder.h"
+#include "optimas/Collector/OutputFile.h"
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <mutex>
+#include <unistd.h>
+
+namespace optimas::collector {
+
+static std::vector<std::string> commandLine() {
+  std::ifstream File("/proc/self/cmdline", std::ios::binary);
+  std::string Bytes((std::istreambuf_iterator<char>(File)),
+                    std::istreambuf_iterator<char>());
+  std::vector<std::string> Words;
+  for (size_t Begin = 0; Begin < Bytes.size();) {
+    size_t End = std::min(Bytes.find('\0', Begin), Bytes.size());
+    Words.push_back(Bytes.substr(Begin, End - Begin));
+    Begin = End + 1;
+  }
+  return Words;
+}
+
+static std::string workingFolder() {
+  char Path[4096];
+  return ::getcwd(Path, sizeof(Path)) ? Path : "";
+}
+
+static std::string utcNow() {
+  std::time_t Now = std::time(nullptr);
+  std::tm Parts{};
+  ::gmtime_r(&Now, &Parts);
+  char Text[32];
+  std::strftime(Text, sizeof(Text), "%Y-%m-%dT%H:%M:%SZ", &Parts);
+  return Text;
+}
+
+static uint64_t monotonicNs() {
+  timespec Now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &Now);
+  return uint64_t(Now.tv_sec) * 1000000000 + uint64_t(Now.tv_nsec);
+}
+
+namespace {
+class ProfileRecorder : public Recorder {
+public:
+  explicit ProfileRecorder(const Options &O) : O(O), Sampler(O.IntervalLog2) {
+    Data.Tool = toolName();
+    Data.Command = commandLine();
+    Data.Directory = workingFolder();
+    Data.Started = utcNow();
+    Begin = monotonicNs();
+  }
+  bool start(CUpti_SubscriberHandle Subscriber, std::string &Error) override;
+  void callback(CUpti_CallbackDomain Domain, CUpti_CallbackId Id,
+                const void *Data) override;
+  void finish() override;
+
+private:
+  void resource(CUpti_CallbackId Id, const CUpti_ResourceData &R);
+  void contextCreated(CUcontext Context);
+  bool sampling() const { return O.RunPass != Pass::Activity; }
+
+  const Options O;
+  std::mutex Lock;
+  ProfileData Data;
+  Modules Loaded;
+  PcSampler Sampler;
+  OutputFile File;
+  uint64_t Begin = 0;
+  bool ActivityOn = false, HaveDevice = false;
+};
+} // namespace
+
+bool ProfileRecorder::start(CUpti_SubscriberHandle Subscriber, std::string &Error) {
+  if (!File.open(outputPath(O), ::getpid(), Error))
+    return false;
+  const CUpti_CallbackId Resources[] = {
+      CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
+      CUPTI_CBID_RESOURCE_MODULE_LOADED, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING};
+  if (!enableCallbacks(Subscriber, CUPTI_CB_DOMAIN_RESOURCE, Resources, 4)) {
+    Error = "CUPTI refuses resource callbacks";
+    return false;
+  }
+  // Launches are watched only to read samples before the buffer overflows.
+  if (sampling())
+    enableCallbacks(Subscriber, CUPTI_CB_DOMAIN_DRIVER_API, LaunchIds, LaunchIdCount);
+  if (O.RunPass != Pass::Sampling) {
+    ActivityOn = startActivity(/*Transfers=*/true);
+    if (!ActivityOn)
+      Data.Notes.push_back("CUPTI refused to record kernel activity: there are no "
+                           "durations");
+  }
+  return true;
+}
+
+void ProfileRecorder::contextCreated(CUcontext Context) {
+  if (!HaveDevice) {
+    uint32_t Device = 0;
+    succeeded(Cupti.cuptiGetDeviceId(Context, &Device), "cuptiGetDeviceId");
+    Data.Device = deviceFields(CUdevice(Device));
+    HaveDevice = true;
+    logLine("device %u: %s, driver %s, CUDA %u", Device, Data.Device.Name.c_str(),
+            Data.Device.DriverVersion.c_str(), Data.Device.CudaVersion);
+  }
+  if (sampling())
+    Sampler.contextCreated(Context);
+}
+
+void ProfileRecorder::resource(CUpti_CallbackId Id, const CUpti_ResourceData &R) {
+  switch (Id) {
+  case CUPTI_CBID_RESOURCE_CONTEXT_CREATED:
+    return contextCreated(R.context);
+  case CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING:
+    return Sampler.contextEnding(R.context);
+  case CUPTI_CBID_RESOURCE_MODULE_LOADED:
+    if (R.resourceDescriptor)
+      Loaded.loaded(*static_cast<const CUpti_ModuleResourceData *>(R.resourceDescriptor));
+    // What was sampled before belongs to a range of its own.
+    return Sampler.drain(R.context);
+  case CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING:
+    return Sampler.drain(R.context);
+  default:
+    return;
+  }
+}
+
+void ProfileRecorder::callback(CUpti_CallbackDomain Domain, CUpti_CallbackId Id,
+                               const void *Data) {
+  if (Domain == CUPTI_CB_DOMAIN_RESOURCE) {
+    std::lock_guard<std::mutex> Guard(Lock);
+    return resource(Id, *static_cast<const CUpti_ResourceData *>(Data));
+  }
+  const auto &Call = *static_cast<const CUpti_CallbackData *>(Data);
+  if (Call.callbackSite != CUPTI_API_EXIT || !Call.context)
+    return;
+  std::lock_guard<std::mutex> Guard(Lock);
+  Sampler.drainIfFilling(Call.context);
+}
+
+void ProfileRecorder::finish() {
+  std::lock_guard<std::mutex> Guard(Lock);
+  Data.WallNs = monotonicNs() - Begin;
+  Sampler.finish();
+  if (ActivityOn) {
+    ActivityResult Result = finishActivity();
+    Data.Kernels = std::move(Result.Table);
+    if (Result.DroppedRecords)
+      Data.Notes.push_back(std::to_string(Result.DroppedRecords) +
+                           " kernel activity records were dropped by CUPTI: totals are "
+                           "too low");
+    if (Data.Kernels.broken())
+      Data.Notes.push_back(std::to_string(Data.Kernels.broken()) +
+                           " activity records had no valid times and are left out");
+  }
+  Data.Samples = Sampler.table();
+  Data.IntervalLog2 = Sampler.intervalLog2();
+  Data.Modules = Loaded.byCrc();
+  for (const std::string &Note : Sampler.notes())
+    Data.Notes.push_back(Note);
+  if (!HaveDevice)
+    Data.Notes.push_back("the program initialised CUDA and used no GPU");
+  File.write(profileJson(Data));
+  std::string Error;
+  if (!File.commit(Error))
+    logError("%s", Error.c_str());
+}
+
+std::unique_ptr<Recorder> makeProfileRecorder(const Options &O) {
+  return std::make_unique<ProfileRecorder>(O);
+}
+
+} // namespace optimas::collector
