@@ -18,6 +18,17 @@ void DeviceMemory::notCovered(const std::string &What, uint64_t Bytes) {
   C.Bytes += Bytes;
 }
 
+std::vector<std::string> DeviceMemory::uncovered() const {
+  std::vector<std::string> Sentences;
+  for (const auto &[What, C] : Uncovered) {
+    std::string Text = What + ": " + std::to_string(C.Calls) + " calls";
+    if (C.Bytes)
+      Text += ", " + std::to_string(C.Bytes) + " bytes";
+    Sentences.push_back(std::move(Text));
+  }
+  return Sentences;
+}
+
 bool DeviceMemory::isCapturing(CUstream Stream) const {
   // The legacy stream (null) cannot be captured; asking for it may fail a capture.
   if (!Stream || !Captures)

@@ -44,15 +44,18 @@ public:
   /// Whether \p Stream is being captured into a graph.
   bool isCapturing(CUstream Stream) const;
 
+  /// Notes memory, or launches, that the trace does not cover.
+  void notCovered(const std::string &What, uint64_t Bytes);
+  /// One sentence for each kind of it: `cuMemCreate: 3 calls, 6291456 bytes`.
+  std::vector<std::string> uncovered() const;
+
   struct Count {
     uint64_t Calls = 0, Bytes = 0;
   };
-  /// API name → calls that made memory, or launches, that the trace does not cover.
-  const std::map<std::string, Count> &uncovered() const { return Uncovered; }
+  /// Pinned host memory, which kernels can write and which is not hashed.
   const Count &hostMemory() const { return Host; }
   uint64_t copies() const { return Copies; }
   uint64_t permutedCopies() const { return Permuted; }
-  void notCovered(const std::string &What, uint64_t Bytes);
 
 private:
   void allocated(const MemoryCall &Call, const CUpti_CallbackData &Data);

@@ -20,6 +20,7 @@
 #include "optimas/Collector/Encoding.h"
 #include "optimas/Collector/KernelName.h"
 #include "optimas/Collector/OutputFile.h"
+#include <algorithm>
 #include <chrono>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -45,6 +46,7 @@ public:
 private:
   void resource(CUpti_CallbackId Id, const CUpti_ResourceData &R);
   void header();
+  void moduleLoaded(const CUpti_ModuleResourceData &Data);
   void launched(const LaunchCall &Call, const CUpti_CallbackData &Data);
   bool selected(const std::string &Symbol);
   CUresult hashContext(CUcontext Context, Json &Allocs, Json &Variables);
@@ -98,6 +100,13 @@ void MemoryRecorder::header() {
                        {"pid", long(::getpid())}}));
 }
 
+/// The hash tells whether it was the candidate that ran.
+void MemoryRecorder::moduleLoaded(const CUpti_ModuleResourceData &Data) {
+  std::string Id = Loaded.loaded(Data);
+  if (!Id.empty())
+    File.writeLine(text({{"module", Id}}));
+}
+
 void MemoryRecorder::resource(CUpti_CallbackId Id, const CUpti_ResourceData &R) {
   switch (Id) {
   case CUPTI_CBID_RESOURCE_CONTEXT_CREATED: {
@@ -113,8 +122,8 @@ void MemoryRecorder::resource(CUpti_CallbackId Id, const CUpti_ResourceData &R) 
     Variables.forget();
     return Memory.contextDestroyed(R.context);
   case CUPTI_CBID_RESOURCE_MODULE_LOADED:
-    if (O.Globals && R.resourceDescriptor)
-      Loaded.loaded(*static_cast<const CUpti_ModuleResourceData *>(R.resourceDescriptor));
+    if (R.resourceDescriptor)
+      moduleLoaded(*static_cast<const CUpti_ModuleResourceData *>(R.resourceDescriptor));
     return;
   case CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING:
     return Variables.forget();
@@ -259,9 +268,9 @@ void MemoryRecorder::finish() {
     if (FirstError == CUDA_SUCCESS)
       FirstError = Result;
   }
-  Json Uncovered = Json::array();
-  for (const auto &[What, C] : Memory.uncovered())
-    Uncovered.push_back({{"what", What}, {"calls", C.Calls}, {"bytes", C.Bytes}});
+  std::vector<std::string> Uncovered = Memory.uncovered();
+  for (const std::string &Name : Variables.missing(Loaded.variables()))
+    Uncovered.push_back("__device__ variable " + Name + ": its address is not known");
   Json End = {{"end", true},
               {"launches", Launches},
               {"bytes_hashed", Memory.hasher().bytesHashed()},
@@ -272,7 +281,6 @@ void MemoryRecorder::finish() {
               {"permuted_copies", Memory.permutedCopies()},
               {"host_bytes", Memory.hostMemory().Bytes},
               {"uncovered", Uncovered},
-              {"unresolved_globals", Variables.missing(Loaded.variables())},
               {"overhead_ns", OverheadNs}};
   if (FirstError != CUDA_SUCCESS)
     End["error"] = describe(FirstError);

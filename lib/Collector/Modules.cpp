@@ -22,13 +22,13 @@ static uint64_t crcOf(const CUpti_ModuleResourceData &Data) {
              : 0;
 }
 
-void Modules::loaded(const CUpti_ModuleResourceData &Data) {
+std::string Modules::loaded(const CUpti_ModuleResourceData &Data) {
   if (!Data.pCubin || !Data.cubinSize)
-    return;
+    return "";
   auto M = std::make_shared<LoadedModule>();
   M->Id = sha256Hex(Data.pCubin, Data.cubinSize);
   if (!Ids.insert(M->Id).second)
-    return;
+    return "";
   CubinSymbols Symbols;
   if (!readCubinSymbols(Data.pCubin, Data.cubinSize, Symbols))
     logError("module %u (%zu bytes) is not a CUDA ELF image: its lines and variables "
@@ -48,7 +48,9 @@ void Modules::loaded(const CUpti_ModuleResourceData &Data) {
           "variables%s", Data.moduleId, Data.cubinSize, (unsigned long long)Crc,
           M->Id.c_str(), M->Sm, M->Functions.size(), Symbols.Variables.size(),
           M->LineInfo ? "" : ", no line information");
+  std::string Id = M->Id;
   ByCrc[Crc] = std::move(M);
+  return Id;
 }
 
 } // namespace optimas::collector

@@ -16,8 +16,9 @@ namespace optimas::collector {
 /// Keeps a copy of every loaded cubin. Not thread-safe: callers hold their lock.
 class Modules {
 public:
-  /// Takes in what a MODULE_LOADED callback brings.
-  void loaded(const CUpti_ModuleResourceData &Data);
+  /// Takes in what a MODULE_LOADED callback brings. Returns its SHA-256 when the
+  /// cubin was not seen before, else an empty string.
+  std::string loaded(const CUpti_ModuleResourceData &Data);
 
   /// CRC (as PC samples name a cubin) → module.
   const std::map<uint64_t, std::shared_ptr<const LoadedModule>> &byCrc() const {

@@ -52,6 +52,7 @@ private:
   OutputFile File;
   DeviceFields Device;
   std::set<CUcontext> Contexts, Ignored;
+  std::set<std::string> ModuleIds; ///< SHA-256 of the loaded cubins
   std::map<uint64_t, std::pair<uint64_t, std::string>> Final; ///< index → bytes, hash
   uint64_t Launches = 0, Failed = 0, GraphLaunches = 0;
   CUresult FirstError = CUDA_SUCCESS;
@@ -71,8 +72,9 @@ bool TimeRecorder::start(CUpti_SubscriberHandle Subscriber, std::string &Error) 
   enableCallbacks(Subscriber, CUPTI_CB_DOMAIN_DRIVER_API, MemoryIds, MemoryIdCount);
   enableCallbacks(Subscriber, CUPTI_CB_DOMAIN_DRIVER_API, LaunchIds, LaunchIdCount);
   const CUpti_CallbackId Resources[] = {CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
-                                        CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING};
-  if (!enableCallbacks(Subscriber, CUPTI_CB_DOMAIN_RESOURCE, Resources, 2)) {
+                                        CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
+                                        CUPTI_CBID_RESOURCE_MODULE_LOADED};
+  if (!enableCallbacks(Subscriber, CUPTI_CB_DOMAIN_RESOURCE, Resources, 3)) {
     Error = "CUPTI refuses resource callbacks";
     return false;
   }
@@ -84,6 +86,12 @@ void TimeRecorder::resource(CUpti_CallbackId Id, const CUpti_ResourceData &R) {
     Contexts.erase(R.context);
     Ignored.erase(R.context);
     return Memory.contextDestroyed(R.context);
+  }
+  if (Id == CUPTI_CBID_RESOURCE_MODULE_LOADED) {
+    const auto *Data = static_cast<const CUpti_ModuleResourceData *>(R.resourceDescriptor);
+    if (Data && Data->pCubin && Data->cubinSize)
+      ModuleIds.insert(sha256Hex(Data->pCubin, Data->cubinSize));
+    return;
   }
   Contexts.insert(R.context);
   uint32_t Ordinal = 0;
@@ -178,20 +186,19 @@ void TimeRecorder::finish() {
   if (O.Poison)
     Header["poison"] = *O.Poison;
   File.writeLine(text(Header));
+  for (const std::string &Id : ModuleIds)
+    File.writeLine(text({{"module", Id}}));
   writeKernels(Result);
   Json Finals = Json::array();
   for (const auto &[Index, F] : Final)
     Finals.push_back({Index, F.first, F.second});
   File.writeLine(text({{"final", Finals}}));
-  Json Uncovered = Json::array();
-  for (const auto &[What, C] : Memory.uncovered())
-    Uncovered.push_back({{"what", What}, {"calls", C.Calls}, {"bytes", C.Bytes}});
   Json End = {{"end", true},
               {"launches", Launches},
               {"failed_launches", Failed},
               {"graph_launches", GraphLaunches},
               {"status", int(FirstError)},
-              {"uncovered", Uncovered}};
+              {"uncovered", Memory.uncovered()}};
   if (FirstError != CUDA_SUCCESS)
     End["error"] = describe(FirstError);
   File.writeLine(text(End));
