@@ -171,14 +171,24 @@ struct Profile {
 };
 
 /// One name for what nvcc, Clang and Nsight Compute call one kernel: demangled,
-/// `(anonymous namespace)` for either mangling, `static` ignored, blanks and
-/// parameter spellings normalised. \p Symbol may be mangled or demangled.
-/// `_ZN34_GLOBAL__N__a1b2c3d4_7_main_cu_x4kernEPf` → `(anonymous namespace)::kern(float*)`.
+/// `(anonymous namespace)` for either mangling, `static` ignored, no return type,
+/// blanks, parameter and template-argument spellings normalised. \p Symbol may be
+/// mangled or demangled.
+/// `_ZN32_GLOBAL__N__a1b2c3d4_7_main_cu_x4kernEPf` → `(anonymous namespace)::kern(float*)`,
+/// `void a::f<const int *, (int)3>(T1)` → `a::f<int const*, 3>(T1)`.
 std::string canonicalSymbol(llvm::StringRef Symbol);
 
 /// The name of the function template or function without parameters, template
 /// arguments and return type: `void copy<float>(float const*, …)` → `copy`.
+/// Namespaces stay: `(anonymous namespace)::kern(float*)` → `(anonymous namespace)::kern`.
 std::string baseName(llvm::StringRef Canonical);
+
+/// Whether \p A and \p B can name one function. Canonical names that are equal do;
+/// a name as Nsight Compute prints it also matches one that has what it leaves out:
+/// the parameters of a template (`T1 *`), inner namespaces (its raw page), or all
+/// but the bare name (`--print-kernel-base function`). Two mangled names match by
+/// their canonical names alone.
+bool symbolsMatch(llvm::StringRef A, llvm::StringRef B);
 
 } // namespace optimas
 

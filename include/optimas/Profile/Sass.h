@@ -60,6 +60,10 @@ struct Instruction {
   unsigned WriteBarrier = NoBarrier; ///< scoreboard set when the result arrives
   unsigned ReadBarrier = NoBarrier;  ///< scoreboard set when the operands were read
   unsigned WaitMask = 0;             ///< bit b: waits until scoreboard b is zero
+  /// DEPBAR.LE: waits until at most CountedMax of what was issued under scoreboard
+  /// CountedBarrier is outstanding; NoBarrier on every other instruction.
+  unsigned CountedBarrier = NoBarrier;
+  unsigned CountedMax = 0;
   /// Guard predicate, 7 = PT (always).
   unsigned Predicate = 7;
   bool PredicateNegated = false;
@@ -68,7 +72,8 @@ struct Instruction {
   /// Offset of a direct branch's target.
   std::optional<uint64_t> Target;
   /// General registers written and read (255 = RZ left out). Wide results list
-  /// each register.
+  /// each register. Without what a callee clobbers (CALL), the accumulators of
+  /// HGMMA, the result of LDGMC.
   std::vector<uint8_t> Defs, Uses;
 
   bool isLoad() const {

@@ -1,0 +1,392 @@
+//===- ProfileJson.cpp - The own JSON form, read ----------------*- C++ -*-===//
+//
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "JsonText.h"
+#include "optimas/Profile/Readers.h"
+#include "optimas/Support/Error.h"
+#include "optimas/Support/Files.h"
+#include "llvm/Support/JSON.h"
+
+using namespace llvm;
+
+namespace optimas {
+
+namespace {
+
+/// The fields of one object. Absent ones keep what they had; the first that has
+/// another type or range than its field is remembered with its path.
+class Fields {
+public:
+  Fields(const json::Value &V, json::Path P) : O(V.getAsObject()), P(P) {
+    if (!O)
+      fail(P, "expected object");
+  }
+
+  bool ok() const { return Ok; }
+
+  template <typename T> void get(StringLiteral Key, T &Out) {
+    if (const json::Value *V = O ? O->get(Key) : nullptr)
+      read(*V, Out, P.field(Key));
+  }
+
+private:
+  template <typename T>
+  std::enable_if_t<std::is_unsigned_v<T> && !std::is_same_v<T, bool>>
+  read(const json::Value &V, T &Out, json::Path At) {
+    std::optional<uint64_t> N = V.getAsUINT64();
+    if (!N || *N > std::numeric_limits<T>::max())
+      return fail(At, "expected non-negative integer in range");
+    Out = T(*N);
+  }
+  void read(const json::Value &V, int &Out, json::Path At) {
+    std::optional<int64_t> N = V.getAsInteger();
+    if (!N || *N < INT_MIN || *N > INT_MAX)
+      return fail(At, "expected integer in range");
+    Out = int(*N);
+  }
+  void read(const json::Value &V, std::string &Out, json::Path At) {
+    Ok &= fromJSON(V, Out, At);
+  }
+  void read(const json::Value &V, double &Out, json::Path At) {
+    Ok &= fromJSON(V, Out, At);
+  }
+  void read(const json::Value &V, bool &Out, json::Path At) {
+    Ok &= fromJSON(V, Out, At);
+  }
+  void read(const json::Value &V, std::map<std::string, double> &Out, json::Path At) {
+    Ok &= fromJSON(V, Out, At);
+  }
+  void read(const json::Value &V, Dim3 &Out, json::Path At) {
+    const json::Array *A = V.getAsArray();
+    if (!A || A->size() != Out.size())
+      return fail(At, "expected array of three integers");
+    for (unsigned I = 0; I < Out.size(); ++I)
+      read((*A)[I], Out[I], At.index(I));
+  }
+  void read(const json::Value &V, std::vector<StallCount> &Out, json::Path At);
+  /// Strings, and structs with a read(Fields &, T &) of their own.
+  template <typename T>
+  void read(const json::Value &V, std::vector<T> &Out, json::Path At) {
+    const json::Array *A = V.getAsArray();
+    if (!A)
+      return fail(At, "expected array");
+    Out.resize(A->size());
+    for (unsigned I = 0; I < A->size(); ++I)
+      readElement((*A)[I], Out[I], At.index(I));
+  }
+  void readElement(const json::Value &V, std::string &Out, json::Path At) {
+    read(V, Out, At);
+  }
+  template <typename T>
+  void readElement(const json::Value &V, T &Out, json::Path At);
+
+  void fail(json::Path At, StringLiteral Message) {
+    if (Ok)
+      At.report(Message);
+    Ok = false;
+  }
+
+  const json::Object *O;
+  json::Path P;
+  bool Ok = true;
+};
+
+} // namespace
+
+static void map(Fields &F, SourceFrame &S) {
+  F.get("file", S.File);
+  F.get("line", S.Line);
+  F.get("function", S.Function);
+}
+
+static void map(Fields &F, LaunchShape &S) {
+  F.get("grid", S.Grid);
+  F.get("block", S.Block);
+  F.get("dynamic_shared", S.DynamicShared);
+  F.get("launches", S.Launches);
+  F.get("total_ns", S.TotalNs);
+}
+
+static void map(Fields &F, KernelStats &K) {
+  F.get("symbol", K.Symbol);
+  F.get("module", K.ModuleId);
+  F.get("launches", K.Launches);
+  F.get("total_ns", K.TotalNs);
+  F.get("min_ns", K.MinNs);
+  F.get("median_ns", K.MedianNs);
+  F.get("max_ns", K.MaxNs);
+  F.get("registers", K.Registers);
+  F.get("static_shared", K.StaticShared);
+  F.get("local_per_thread", K.LocalPerThread);
+  F.get("shapes", K.Shapes);
+}
+
+static void map(Fields &F, Provenance &P) {
+  F.get("kind", P.Kind);
+  F.get("tool", P.Tool);
+  F.get("file", P.File);
+  F.get("command", P.Command);
+  F.get("directory", P.Directory);
+  F.get("started", P.Started);
+  F.get("exit_status", P.ExitStatus);
+  F.get("wall_ns", P.WallNs);
+}
+
+static void map(Fields &F, DeviceInfo &D) {
+  F.get("name", D.Name);
+  F.get("uuid", D.Uuid);
+  F.get("driver_version", D.DriverVersion);
+  F.get("cuda_version", D.CudaVersion);
+  F.get("cc_major", D.CcMajor);
+  F.get("cc_minor", D.CcMinor);
+  F.get("sms", D.Sms);
+  F.get("warp_size", D.WarpSize);
+  F.get("max_threads_per_sm", D.MaxThreadsPerSm);
+  F.get("max_blocks_per_sm", D.MaxBlocksPerSm);
+  F.get("registers_per_sm", D.RegistersPerSm);
+  F.get("shared_per_sm", D.SharedPerSm);
+  F.get("shared_per_block_optin", D.SharedPerBlockOptin);
+  F.get("l2_bytes", D.L2Bytes);
+  F.get("memory_bytes", D.MemoryBytes);
+  F.get("sm_clock_khz", D.SmClockKHz);
+  F.get("memory_clock_khz", D.MemoryClockKHz);
+  F.get("memory_bus_bits", D.MemoryBusBits);
+  F.get("ceilings", D.Ceilings);
+}
+
+static void map(Fields &F, ProfileQuality &Q) {
+  F.get("total_samples", Q.TotalSamples);
+  F.get("dropped_samples", Q.DroppedSamples);
+  F.get("non_user_samples", Q.NonUserSamples);
+  F.get("hardware_buffer_full", Q.HardwareBufferFull);
+  F.get("sampling_interval_log2", Q.SamplingIntervalLog2);
+  F.get("notes", Q.Notes);
+}
+
+static void map(Fields &F, Module &M) {
+  F.get("id", M.Id);
+  F.get("sm", M.Sm);
+  F.get("cubin", M.Cubin); // base64 still
+}
+
+static void map(Fields &F, PcSample &S) {
+  F.get("offset", S.Offset);
+  F.get("stalls", S.Stalls);
+  F.get("sass", S.Sass);
+  F.get("executed", S.Executed);
+  F.get("frames", S.Frames);
+}
+
+static void map(Fields &F, CounterValue &C) {
+  F.get("symbol", C.Symbol);
+  F.get("name", C.Name);
+  F.get("unit", C.Unit);
+  F.get("min", C.Min);
+  F.get("median", C.Median);
+  F.get("max", C.Max);
+  F.get("launches", C.Launches);
+}
+
+static void map(Fields &F, SourceSnapshot &S) {
+  F.get("file", S.File);
+  F.get("sha256", S.Sha256);
+}
+
+namespace {
+struct LineText {
+  std::string File, Text;
+  unsigned Line = 0;
+};
+} // namespace
+
+static void map(Fields &F, LineText &T) {
+  F.get("file", T.File);
+  F.get("line", T.Line);
+  F.get("text", T.Text);
+}
+
+template <typename T>
+void Fields::readElement(const json::Value &V, T &Out, json::Path At) {
+  Fields F(V, At);
+  map(F, Out);
+  Ok &= F.ok();
+}
+
+void Fields::read(const json::Value &V, std::vector<StallCount> &Out, json::Path At) {
+  const json::Object *Stalls = V.getAsObject();
+  if (!Stalls)
+    return fail(At, "expected object");
+  for (const auto &[Key, Pair] : *Stalls) {
+    const json::Array *A = Pair.getAsArray();
+    if (!A || A->size() != 2)
+      return fail(At.field(Key), "expected [samples, latency samples]");
+    StallCount S;
+    S.Reason = StringRef(Key).str();
+    read((*A)[0], S.Samples, At.field(Key).index(0));
+    read((*A)[1], S.LatencySamples, At.field(Key).index(1));
+    if (S.LatencySamples > S.Samples)
+      fail(At.field(Key), "more latency samples than samples");
+    Out.push_back(std::move(S));
+  }
+  llvm::sort(Out, [](const StallCount &A, const StallCount &B) {
+    return A.Reason < B.Reason;
+  });
+}
+
+/// Parses the text of one value into \p Out; \p Where names it in messages.
+template <typename T> static Error readPiece(StringRef Text, const Twine &Where, T &Out) {
+  Expected<json::Value> V = json::parse(Text);
+  if (!V)
+    return createStringError(Where + ": " + toString(V.takeError()));
+  std::string Name = Where.str();
+  json::Path::Root Root(Name);
+  Fields F(*V, Root);
+  map(F, Out);
+  return F.ok() ? Error::success() : Root.getError();
+}
+
+/// Reads an array of structs, element by element.
+template <typename T>
+static Error readArray(StringRef Text, const Twine &Where, std::vector<T> &Out) {
+  return forEachElement(Text, [&](StringRef Element) -> Error {
+    T Value;
+    if (Error E = readPiece(Element, Where + "[" + Twine(Out.size()) + "]", Value))
+      return E;
+    Out.push_back(std::move(Value));
+    return Error::success();
+  });
+}
+
+static Error readString(StringRef Text, const Twine &Where, std::string &Out) {
+  Expected<json::Value> V = json::parse(Text);
+  if (!V)
+    return createStringError(Where + ": " + toString(V.takeError()));
+  std::optional<StringRef> S = V->getAsString();
+  if (!S)
+    return createStringError("expected string at " + Where);
+  Out = S->str();
+  return Error::success();
+}
+
+/// Offsets ascend and are unique in the model, whatever the file has.
+static void normalise(std::vector<PcSample> &Pcs) {
+  auto Before = [](const PcSample &A, const PcSample &B) { return A.Offset < B.Offset; };
+  if (!llvm::is_sorted(Pcs, Before))
+    llvm::sort(Pcs, Before);
+}
+
+static Error readFunctions(StringRef Text, std::vector<FunctionSamples> &Out) {
+  return forEachElement(Text, [&](StringRef Element) -> Error {
+    std::string Where = ("functions[" + Twine(Out.size()) + "]").str();
+    FunctionSamples F;
+    Error E = forEachMember(Element, [&](StringRef Key, StringRef Value) -> Error {
+      if (Key == "pcs")
+        return readArray(Value, Where + ".pcs", F.Pcs);
+      if (Key == "symbol")
+        return readString(Value, Where + ".symbol", F.Symbol);
+      if (Key == "module")
+        return readString(Value, Where + ".module", F.ModuleId);
+      return Error::success();
+    });
+    if (E)
+      return E;
+    normalise(F.Pcs);
+    for (size_t I = 1; I < F.Pcs.size(); ++I)
+      if (F.Pcs[I].Offset == F.Pcs[I - 1].Offset)
+        return createStringError("offset " + Twine(F.Pcs[I].Offset) +
+                                 " stands twice in " + Where);
+    Out.push_back(std::move(F));
+    return Error::success();
+  });
+}
+
+static Error readModules(StringRef Text, std::vector<Module> &Out) {
+  if (Error E = readArray(Text, "modules", Out))
+    return E;
+  std::set<StringRef> Ids;
+  for (size_t I = 0; I < Out.size(); ++I) {
+    Module &M = Out[I];
+    std::string Where = ("modules[" + Twine(I) + "]").str();
+    Expected<std::string> Image = fromBase64(M.Cubin);
+    if (!Image)
+      return createStringError(Where + ".cubin: " + toString(Image.takeError()));
+    M.Cubin = std::move(*Image);
+    if (!M.Cubin.empty() && sha256(M.Cubin) != M.Id)
+      return createStringError(Where + ".id is not the SHA-256 of its cubin: one of "
+                                       "them was changed");
+    if (!Ids.insert(M.Id).second)
+      return createStringError(Where + ".id stands twice");
+  }
+  return Error::success();
+}
+
+static Error readLineTexts(StringRef Text, Profile &P) {
+  std::vector<LineText> Lines;
+  if (Error E = readArray(Text, "line_texts", Lines))
+    return E;
+  for (LineText &L : Lines)
+    P.LineTexts[{std::move(L.File), L.Line}] = std::move(L.Text);
+  return Error::success();
+}
+
+static Error readMember(StringRef Key, StringRef Value, Profile &P) {
+  if (Key == "sources")
+    return readArray(Value, Key, P.Sources);
+  if (Key == "device")
+    return readPiece(Value, Key, P.Device);
+  if (Key == "quality")
+    return readPiece(Value, Key, P.Quality);
+  if (Key == "modules")
+    return readModules(Value, P.Modules);
+  if (Key == "functions")
+    return readFunctions(Value, P.Functions);
+  if (Key == "kernels")
+    return readArray(Value, Key, P.Kernels);
+  if (Key == "counters")
+    return readArray(Value, Key, P.Counters);
+  if (Key == "source_files")
+    return readArray(Value, Key, P.SourceFiles);
+  if (Key == "line_texts")
+    return readLineTexts(Value, P);
+  return Error::success(); // of a later minor addition
+}
+
+Expected<Profile> parseProfileJson(StringRef Bytes, StringRef Name) {
+  Profile P;
+  std::optional<uint64_t> Version;
+  bool TooNew = false;
+  Error E = forEachMember(Bytes, [&](StringRef Key, StringRef Value) -> Error {
+    if (Key == "optimas_profile") {
+      uint64_t N = 0;
+      if (Value.getAsInteger(10, N) || N == 0)
+        return createStringError("optimas_profile is not a version number");
+      Version = N;
+      TooNew = N > ProfileFormatVersion;
+    }
+    // What a later version means by a key is not known here.
+    return TooNew ? Error::success() : readMember(Key, Value, P);
+  });
+  if (TooNew) {
+    consumeError(std::move(E));
+    return makeError(ExitCode::EvidenceUnusable,
+                     "profile format version " + Twine(*Version) +
+                         ", this program reads versions up to " +
+                         Twine(ProfileFormatVersion),
+                     Name, "Use a newer optimas-rewrite, or record the profile again "
+                           "with this one's optimas-profile.");
+  }
+  if (E)
+    return makeError(ExitCode::EvidenceUnusable,
+                     "damaged profile: " + toString(std::move(E)), Name,
+                     "Record it again: optimas-profile -o run.optimas.json -- ./app");
+  if (!Version)
+    return makeError(ExitCode::EvidenceUnusable,
+                     "not a profile: no member `optimas_profile`", Name,
+                     "Record one: optimas-profile -o run.optimas.json -- ./app");
+  return P;
+}
+
+} // namespace optimas

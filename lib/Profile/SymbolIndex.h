@@ -1,0 +1,33 @@
+//===- SymbolIndex.h - Finding a symbol by any of its names -----*- C++ -*-===//
+//
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef OPTIMAS_LIB_PROFILE_SYMBOLINDEX_H
+#define OPTIMAS_LIB_PROFILE_SYMBOLINDEX_H
+
+#include "optimas/Profile/Profile.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace optimas {
+
+/// Symbols with a number each. Looking one up costs a demangling and as many
+/// comparisons as functions share its bare name.
+class SymbolIndex {
+public:
+  /// Keeps the first of two equal symbols.
+  void add(llvm::StringRef Symbol, unsigned Id);
+
+  /// The number of the symbol that is equal to \p Symbol, else of the only one that
+  /// symbolsMatch() it; nothing when none or several do.
+  std::optional<unsigned> find(llvm::StringRef Symbol) const;
+
+private:
+  llvm::StringMap<unsigned> Exact;
+  llvm::StringMap<std::vector<std::pair<std::string, unsigned>>> ByBareName;
+};
+
+} // namespace optimas
+
+#endif // OPTIMAS_LIB_PROFILE_SYMBOLINDEX_H
