@@ -178,6 +178,18 @@ static std::optional<HashedLaunch> launchFrom(const json::Object &O,
   return L;
 }
 
+/// `{"what":"cuMemCreate","calls":2,"bytes":4096}`, or a sentence.
+static std::string uncoveredText(const json::Value &V) {
+  if (std::optional<StringRef> S = V.getAsString())
+    return S->str();
+  const json::Object *O = V.getAsObject();
+  if (!O)
+    return "something that the collector does not name";
+  return formatv("{0} ({1} calls, {2} bytes)", O->getString("what").value_or("?"),
+                 O->getInteger("calls").value_or(0), O->getInteger("bytes").value_or(0))
+      .str();
+}
+
 /// What both modes share: the header's device, notes of what was not seen, modules.
 template <typename TraceT>
 static void readCommon(const json::Object &O, TraceT &T) {
@@ -190,9 +202,11 @@ static void readCommon(const json::Object &O, TraceT &T) {
       T.Uncovered.push_back(S->str());
     if (const json::Array *A = O.getArray(Key))
       for (const json::Value &V : *A)
-        if (std::optional<StringRef> S = V.getAsString())
-          T.Uncovered.push_back(S->str());
+        T.Uncovered.push_back(uncoveredText(V));
   }
+  if (int64_t N = O.getInteger("unresolved_globals").value_or(0))
+    T.Uncovered.push_back(formatv("{0} device variables were not found", N).str());
+  T.Status = O.getInteger("status").value_or(T.Status);
   if (std::optional<StringRef> S = O.getString("module"))
     T.Modules.push_back(S->str());
   T.Complete |= O.getBoolean("end").value_or(false);
@@ -220,17 +234,16 @@ Expected<MemoryTrace> parseMemoryTrace(StringRef Text, StringRef Name) {
       if (Error E = wrongVersion(*O, "optimas_memory", Name))
         return std::move(E);
     First = false;
-    readCommon(*O, T);
+    if (!O->get("launch"))
+      readCommon(*O, T);
     if (std::optional<int64_t> P = O->getInteger("poison"))
       T.Poison = unsigned(*P);
     if (O->get("launch")) {
       if (std::optional<HashedLaunch> L = launchFrom(*O, Reader))
         T.Launches.push_back(std::move(*L));
     }
-    if (O->getBoolean("end").value_or(false)) {
+    if (O->getBoolean("end").value_or(false))
       T.BytesHashed = uint64_t(O->getInteger("bytes_hashed").value_or(0));
-      T.Status = O->getInteger("status").value_or(0);
-    }
   }
   if (Error E = Reader.takeError())
     return std::move(E);
@@ -260,8 +273,14 @@ Expected<TimeTrace> parseTimeTrace(StringRef Text, StringRef Name) {
       }
       T.Kernels.push_back(std::move(K));
     }
-    if (std::optional<int64_t> Total = O->getInteger("total_kernel_ns"))
-      T.TotalKernelNs = uint64_t(*Total);
+    for (auto [Key, Into] : {std::pair<StringRef, uint64_t *>{"total_kernel_ns", &T.TotalKernelNs},
+                             {"copy_ns", &T.CopyNs},
+                             {"memset_ns", &T.MemsetNs},
+                             {"streams", &T.Streams},
+                             {"dropped_records", &T.Dropped},
+                             {"failed_launches", &T.FailedLaunches}})
+      if (std::optional<int64_t> Value = O->getInteger(Key))
+        *Into = uint64_t(*Value);
     readAllocations(*O, "final", Reader, T.Final);
   }
   if (Error E = Reader.takeError())

@@ -201,4 +201,41 @@ compareFinals(const std::map<uint64_t, AllocationHash> &Stable,
   return std::nullopt;
 }
 
+static std::map<std::string, uint64_t> launchCounts(const TimeTrace &T) {
+  std::map<std::string, uint64_t> Out;
+  for (const KernelTimes &K : T.Kernels)
+    Out[K.Label] += K.Ns.size();
+  return Out;
+}
+
+static std::string countsText(const std::map<std::string, uint64_t> &Counts) {
+  std::string Out;
+  for (const auto &[Label, N] : Counts)
+    Out += formatv("{0}{1} {2}x", Out.empty() ? "" : ", ", Label, N).str();
+  return Out;
+}
+
+std::optional<Mismatch> compareActivity(const TimeTrace &Baseline,
+                                        const TimeTrace &Candidate, StringRef Input) {
+  Mismatch M;
+  M.Input = Input.str();
+  auto Found = [&](StringRef What, std::string B, std::string C) {
+    M.What = What.str();
+    M.Baseline = std::move(B);
+    M.Candidate = std::move(C);
+    return M;
+  };
+  auto Before = launchCounts(Baseline), After = launchCounts(Candidate);
+  if (Before != After)
+    return Found("number of launches", countsText(Before), countsText(After));
+  if (Baseline.Streams != Candidate.Streams)
+    return Found("number of streams", utostr(Baseline.Streams), utostr(Candidate.Streams));
+  if (Candidate.FailedLaunches > Baseline.FailedLaunches ||
+      Candidate.Status != Baseline.Status)
+    return Found("launch status", itostr(Baseline.Status), itostr(Candidate.Status));
+  if (!Candidate.Complete)
+    return Found("end of the run", "reached", "not reached");
+  return std::nullopt;
+}
+
 } // namespace optimas

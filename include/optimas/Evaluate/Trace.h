@@ -74,6 +74,11 @@ struct TimeTrace {
   std::vector<KernelTimes> Kernels;
   uint64_t TotalKernelNs = 0;
   std::vector<AllocationHash> Final;
+  uint64_t CopyNs = 0, MemsetNs = 0; ///< other GPU activity
+  uint64_t Streams = 0;      ///< distinct streams that ran a kernel
+  uint64_t Dropped = 0;      ///< activity records that were lost
+  uint64_t FailedLaunches = 0;
+  int64_t Status = 0;
   bool Complete = false;
   std::vector<std::string> Uncovered;
   std::vector<std::string> Modules;
@@ -111,6 +116,13 @@ std::map<uint64_t, AllocationHash> stableFinals(llvm::ArrayRef<TimeTrace> Runs);
 std::optional<Mismatch> compareFinals(const std::map<uint64_t, AllocationHash> &Stable,
                                       const TimeTrace &Candidate,
                                       llvm::StringRef Input);
+
+
+/// What a timed candidate did otherwise than the baseline: another number of launches
+/// of a kernel, another number of streams, a failed launch, an unfinished run.
+std::optional<Mismatch> compareActivity(const TimeTrace &Baseline,
+                                        const TimeTrace &Candidate,
+                                        llvm::StringRef Input);
 
 } // namespace optimas
 
