@@ -205,6 +205,10 @@ public:
   std::optional<SourceRange> rangeOf(const clang::Stmt *S,
                                      CudaMode Mode = CudaMode::Device) const;
 
+  /// What structuralDigest() and structuralText() return.
+  std::vector<std::string> digest(llvm::ArrayRef<SourceRange> Holes,
+                                  bool Full) const;
+
 private:
   friend class SourceModelBuilder;
   friend class ErrorTriage;
@@ -230,12 +234,26 @@ private:
 llvm::Expected<SourceModel> buildSourceModel(const CompileCommand &Command,
                                              const FrontendOptions &Options);
 
-/// A digest of every declaration of the unit outside \p Holes, by structure (kinds,
-/// names, types, values), not by position: equal before and after an edit that
-/// stays inside its holes. Used by the guard after the re-parse.
-/// One line per top-level declaration of an editable file, so that a difference can be named.
+/// A digest of every declaration of the unit's editable files outside \p Holes, in
+/// both passes: kinds, names, types, values, attributes, loop pragmas, the list of
+/// `#include`s, skipped code; never a position. Equal before and after an edit that
+/// stays inside its holes, and different after any other; used by the guard after
+/// the re-parse, whose holes are the edited ranges' new places, in the same order.
+///
+/// A hole is a range that holds whole statements (or nothing: a place of insertion),
+/// a function's signature, a whole declaration, or what stands between `<<<` and
+/// `>>>`. What a declaration in a hole changes for its users outside (an implicit
+/// conversion, a deduced type) makes no difference; that a name comes to mean
+/// another declaration does. `__LINE__` counts as such, not by its value.
+///
+/// One line per top-level declaration, `<pass> <file> <kind> <name>: <hash>`, so that a
+/// difference can be named.
 std::vector<std::string> structuralDigest(const SourceModel &Model,
                                           llvm::ArrayRef<SourceRange> Holes);
+
+/// The same with the text that is hashed, to see what differs.
+std::vector<std::string> structuralText(const SourceModel &Model,
+                                        llvm::ArrayRef<SourceRange> Holes);
 
 /// Checks the resource directory; its remedy names the package.
 llvm::Expected<std::string> checkResourceDir(llvm::StringRef Override);
