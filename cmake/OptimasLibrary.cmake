@@ -77,7 +77,8 @@ function(optimas_add_unittest Name)
     $<$<BOOL:${ARG_CLANG}>:optimas_clang> ${ARG_EXTERNAL} GTest::gtest GTest::gtest_main)
   target_compile_definitions(${Name}Tests PRIVATE
     OPTIMAS_TEST_INPUTS="${PROJECT_SOURCE_DIR}/test/Inputs"
-    OPTIMAS_EXAMPLES="${PROJECT_SOURCE_DIR}/examples")
+    OPTIMAS_EXAMPLES="${PROJECT_SOURCE_DIR}/examples"
+    OPTIMAS_TEST_NVCC="${OPTIMAS_NVCC}" OPTIMAS_TEST_CXX="${CMAKE_CXX_COMPILER}")
   if(ARG_CLANG)
     optimas_reuse_pch(${Name}Tests CLANG)
   else()

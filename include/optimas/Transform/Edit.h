@@ -50,6 +50,9 @@ struct Proposal {
   std::vector<Edit> Edits;
   /// Proposals of one group are variants for the same kernel: the measured best is kept.
   std::string Group;
+  /// Speedup of the kernel that the proposer expects, from its rule of thumb; 0 when it
+  /// has none. Orders what is measured first, and is never shown as a result.
+  double Expected = 0;
   std::vector<std::string> SuggestedButNotApplied;
 };
 

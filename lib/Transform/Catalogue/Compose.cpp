@@ -1,0 +1,65 @@
+//===- Compose.cpp - Transformations that stack ---------------------------===//
+//
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Recipes.h"
+
+namespace optimas::recipes {
+
+/// Register accumulator and load batching rewrite the same loop: together they
+/// are worth more than their product, since the store of each iteration is what
+/// keeps the compiler from moving the loads.
+static void accumulateAndBatch(const KernelView &View, Report &Out) {
+  for (const HotLoop &Hot : hotLoops(View, MemoryWaits)) {
+    Checked<LoopPlan> Plan = batchable(View, *Hot.Stmt);
+    if (!Plan || !Plan->Does.stores())
+      continue;
+    Checked<LoopAccumulator> Acc = findAccumulator(View, *Hot.Stmt);
+    if (!Acc)
+      continue;
+    for (unsigned Batch : {16u, 8u, 4u}) {
+      LoopChanges Changes;
+      Changes.Batch = Batch;
+      Changes.Accumulator = *Acc;
+      Changes.Comment =
+          "optimas-register-accumulator, optimas-load-batching: the loads "
+          "of " +
+          std::to_string(Batch) + " iterations, then their work in order.";
+      Edit E = loopEdit(View, *Plan, Changes,
+                        "optimas-register-accumulator+optimas-load-batching",
+                        Hot.Items);
+      E.Reason = "Each iteration waits for the load of " + placesOf(Hot.Items) +
+                 " and then stores `" + Acc->Lvalue +
+                 "`, before which the next load "
+                 "cannot be issued.";
+      E.Precondition =
+          "Nothing else in the loop reaches that element, and no store, "
+          "barrier, atomic or exit lies between the loads.";
+      E.Postcondition =
+          "The element holds the same value after the loop, summed in the "
+          "same order.";
+      Out.propose(View,
+                  "register accumulator + load batching by " +
+                      std::to_string(Batch),
+                  {std::move(E)}, Hot.Items, batchGain(Batch) * 1.05);
+    }
+  }
+}
+
+void proposeCompositions(const CatalogueContext &Context,
+                         const KernelDiagnosis &Kernel,
+                         llvm::function_ref<bool(llvm::StringRef)> Enabled,
+                         std::vector<Proposal> &Proposals) {
+  Checked<KernelView> View = KernelView::create(Context, Kernel);
+  if (!View)
+    return;
+  std::vector<Declined> None;
+  Report Out("composition", Kernel, Proposals, None);
+  if (Enabled("optimas-register-accumulator") &&
+      Enabled("optimas-load-batching"))
+    accumulateAndBatch(*View, Out);
+}
+
+} // namespace optimas::recipes

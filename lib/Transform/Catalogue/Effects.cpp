@@ -1,0 +1,395 @@
+//===- Effects.cpp - What a statement reads, writes and calls -------------===//
+//
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Ast.h"
+#include "clang/AST/Attr.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace clang;
+
+namespace optimas::recipes {
+
+bool Effects::has(Hazard::KindTy K) const {
+  return llvm::any_of(Hazards, [K](const Hazard &H) { return H.Kind == K; });
+}
+
+unsigned Effects::mentions(const VarDecl *V) const {
+  return llvm::count_if(
+      Mentions, [V](const DeclRefExpr *R) { return R->getDecl() == V; });
+}
+
+bool Effects::stores() const {
+  return llvm::any_of(Accesses,
+                      [](const Access &A) { return A.Kind != Access::Load; });
+}
+
+static bool isLoadIntrinsic(llvm::StringRef Name) {
+  return llvm::StringSwitch<bool>(Name)
+      .Cases({"__ldg", "__ldcs", "__ldca", "__ldcg", "__ldlu"}, true)
+      .Default(false);
+}
+
+namespace {
+class Scanner {
+public:
+  explicit Scanner(Effects &Out) : Out(Out) {}
+
+  void value(const Stmt *S);
+
+private:
+  void lvalue(const Expr *E, Access::KindTy Kind);
+  void subscript(const ArraySubscriptExpr *Sub, Access::KindTy Kind);
+  void declaration(const VarDecl *V);
+  void call(const CallExpr *C);
+  void construct(const CXXConstructExpr *C);
+  void conditionally(const Stmt *S);
+  void argument(const Expr *Arg, const ParmVarDecl *Parameter);
+  void addressOf(const UnaryOperator *Op);
+  bool control(const Stmt *S);
+  void children(const Stmt *S) {
+    for (const Stmt *Child : S->children())
+      value(Child);
+  }
+  void hazard(Hazard::KindTy K, const Stmt *S) {
+    Out.Hazards.push_back({K, S});
+  }
+  void access(Access A) {
+    A.Conditional = Conditional > 0;
+    if (A.Type.isVolatileQualified())
+      hazard(Hazard::Volatile, A.Node);
+    Out.Accesses.push_back(A);
+  }
+
+  Effects &Out;
+  unsigned Conditional = 0, Loops = 0;
+};
+} // namespace
+
+void Scanner::conditionally(const Stmt *S) {
+  ++Conditional;
+  value(S);
+  --Conditional;
+}
+
+/// Statements that steer control; false for anything else.
+bool Scanner::control(const Stmt *S) {
+  if (const auto *If = dyn_cast<IfStmt>(S)) {
+    value(If->getInit());
+    value(If->getConditionVariableDeclStmt());
+    value(If->getCond());
+    conditionally(If->getThen());
+    conditionally(If->getElse());
+    return true;
+  }
+  if (isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt>(S)) {
+    if (const auto *For = dyn_cast<ForStmt>(S))
+      value(For->getInit());
+    ++Conditional, ++Loops;
+    for (const Stmt *Child : S->children())
+      if (!isa<ForStmt>(S) || Child != cast<ForStmt>(S)->getInit())
+        value(Child);
+    --Conditional, --Loops;
+    return true;
+  }
+  if (isa<BreakStmt, ContinueStmt>(S)) {
+    if (Loops == 0)
+      hazard(Hazard::Jump, S);
+    return true;
+  }
+  if (isa<ReturnStmt, GotoStmt, IndirectGotoStmt, LabelStmt, SwitchStmt>(S)) {
+    hazard(Hazard::Jump, S);
+    children(S);
+    return true;
+  }
+  return false;
+}
+
+void Scanner::declaration(const VarDecl *V) {
+  Out.Declared.insert(V);
+  if (V->getType().isVolatileQualified())
+    hazard(Hazard::Volatile, V->getInit());
+  else if (V->isStaticLocal() && !V->hasAttr<CUDASharedAttr>())
+    hazard(Hazard::Unsupported, V->getInit());
+  if (V->getType()->isReferenceType())
+    hazard(Hazard::Escape, V->getInit());
+  value(V->getInit());
+}
+
+void Scanner::addressOf(const UnaryOperator *Op) {
+  const Expr *Sub = Op->getSubExpr()->IgnoreParens();
+  if (const VarDecl *V = variable(Sub)) {
+    Out.Escaped.insert(V);
+    hazard(Hazard::Escape, Op);
+  }
+  if (const auto *A = dyn_cast<ArraySubscriptExpr>(Sub)) {
+    // An address computed, nothing read. Of an array it lets the array escape.
+    if (const VarDecl *V = variable(A->getBase()))
+      if (V->getType()->isArrayType()) {
+        Out.Escaped.insert(V);
+        hazard(Hazard::Escape, Op);
+      }
+  }
+  children(Op);
+}
+
+void Scanner::value(const Stmt *S) {
+  if (!S)
+    return;
+  if (isa<PseudoObjectExpr>(S)) {
+    if (!indexBuiltin(cast<Expr>(S)))
+      hazard(Hazard::Unsupported, S);
+    return;
+  }
+  if (control(S))
+    return;
+  if (const auto *D = dyn_cast<DeclStmt>(S)) {
+    for (const Decl *Inner : D->decls())
+      if (const auto *V = dyn_cast<VarDecl>(Inner))
+        declaration(V);
+      else if (!isa<TypedefNameDecl, StaticAssertDecl>(Inner))
+        hazard(Hazard::Unsupported, S);
+    return;
+  }
+  if (const auto *Cast = dyn_cast<ImplicitCastExpr>(S)) {
+    if (Cast->getCastKind() == CK_LValueToRValue)
+      return lvalue(Cast->getSubExpr(), Access::Load);
+    if (Cast->getCastKind() == CK_ArrayToPointerDecay)
+      if (const VarDecl *V = variable(Cast->getSubExpr())) {
+        // Not under a subscript: the array's address goes elsewhere.
+        Out.Escaped.insert(V);
+        hazard(Hazard::Escape, S);
+      }
+    return children(S);
+  }
+  if (const auto *Op = dyn_cast<BinaryOperator>(S)) {
+    if (Op->isAssignmentOp()) {
+      lvalue(Op->getLHS(),
+             Op->isCompoundAssignmentOp() ? Access::Update : Access::Store);
+      return value(Op->getRHS());
+    }
+    if (Op->isLogicalOp()) {
+      value(Op->getLHS());
+      return conditionally(Op->getRHS());
+    }
+    return children(S);
+  }
+  if (const auto *Op = dyn_cast<UnaryOperator>(S)) {
+    if (Op->isIncrementDecrementOp())
+      return lvalue(Op->getSubExpr(), Access::Update);
+    if (Op->getOpcode() == UO_AddrOf)
+      return addressOf(Op);
+    return children(S);
+  }
+  if (const auto *C = dyn_cast<ConditionalOperator>(S)) {
+    value(C->getCond());
+    conditionally(C->getTrueExpr());
+    return conditionally(C->getFalseExpr());
+  }
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(S)) {
+    Out.Mentions.push_back(Ref);
+    // Not read here, so bound to a reference.
+    const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
+    if (V && Ref->isLValue())
+      Out.Escaped.insert(V);
+    return;
+  }
+  if (const auto *L = dyn_cast<LambdaExpr>(S)) {
+    for (const LambdaCapture &Capture : L->captures())
+      if (Capture.capturesVariable() && Capture.getCaptureKind() == LCK_ByRef)
+        if (const auto *V = dyn_cast<VarDecl>(Capture.getCapturedVar()))
+          Out.Escaped.insert(V);
+    return hazard(Hazard::Unsupported, S);
+  }
+  if (const auto *C = dyn_cast<CallExpr>(S))
+    return call(C);
+  if (const auto *C = dyn_cast<CXXConstructExpr>(S))
+    return construct(C);
+  if (isa<UnaryExprOrTypeTraitExpr>(S)) {
+    // sizeof reads nothing, but an array's size may be what it says.
+    return walk(S, [this](const Stmt *N) {
+      if (const auto *Ref = dyn_cast<DeclRefExpr>(N))
+        Out.Mentions.push_back(Ref);
+      return true;
+    });
+  }
+  if (isa<AsmStmt>(S))
+    return hazard(Hazard::Asm, S);
+  if (isa<CXXNewExpr, CXXDeleteExpr, CXXTryStmt, CXXThrowExpr, StmtExpr,
+          CXXTypeidExpr>(S))
+    return hazard(Hazard::Unsupported, S);
+  children(S);
+}
+
+/// An argument; one that a reference to const binds is only read.
+void Scanner::argument(const Expr *Arg, const ParmVarDecl *Parameter) {
+  QualType T = Parameter ? Parameter->getType() : QualType();
+  const Expr *Inner = Arg->IgnoreParens();
+  if (!T.isNull() && T->isLValueReferenceType() &&
+      T->getPointeeType().isConstQualified() && Inner->isLValue() &&
+      !Inner->getType()->isFunctionType() && !Inner->getType()->isArrayType())
+    return lvalue(Inner, Access::Load);
+  value(Arg);
+}
+
+void Scanner::construct(const CXXConstructExpr *C) {
+  const CXXConstructorDecl *D = C->getConstructor();
+  if (D->isCopyOrMoveConstructor() && D->isTrivial() && C->getNumArgs() >= 1) {
+    const Expr *From = C->getArg(0)->IgnoreParenImpCasts();
+    if (From->isLValue())
+      return lvalue(From, Access::Load);
+    return value(From);
+  }
+  if (!D->isTrivial())
+    hazard(Hazard::Call, C);
+  for (unsigned I = 0; I < C->getNumArgs(); ++I)
+    argument(C->getArg(I),
+             I < D->getNumParams() ? D->getParamDecl(I) : nullptr);
+}
+
+void Scanner::call(const CallExpr *C) {
+  const FunctionDecl *Callee = C->getDirectCallee();
+  std::string Name = Callee ? Callee->getNameAsString() : "";
+  if (isLoadIntrinsic(Name) && C->getNumArgs() == 1) {
+    const Expr *Arg = stripCasts(C->getArg(0));
+    const auto *Address = dyn_cast<UnaryOperator>(Arg);
+    const auto *Sub = Address && Address->getOpcode() == UO_AddrOf
+                          ? dyn_cast<ArraySubscriptExpr>(
+                                Address->getSubExpr()->IgnoreParens())
+                          : nullptr;
+    Access A;
+    A.Node = C;
+    A.Intrinsic = true;
+    A.Type = C->getType();
+    if (Sub) {
+      A.Base = variable(Sub->getBase());
+      A.Index = Sub->getIdx();
+      A.Dimensions = 1;
+    }
+    access(A);
+    return children(C);
+  }
+  // An overloaded operator on class types may take references to anything.
+  if (Callee && isPureMathFunction(Name) && !isa<CXXMethodDecl>(Callee) &&
+      llvm::all_of(Callee->parameters(), [](const ParmVarDecl *P) {
+        QualType T = P->getType().getNonReferenceType();
+        return T->isArithmeticType() &&
+               (!P->getType()->isReferenceType() || T.isConstQualified());
+      })) {
+    for (unsigned I = 0; I < C->getNumArgs(); ++I)
+      argument(C->getArg(I),
+               I < Callee->getNumParams() ? Callee->getParamDecl(I) : nullptr);
+    return;
+  }
+  llvm::StringRef N = Name;
+  bool Sync = N.starts_with("__sync") || N.starts_with("__shfl") ||
+              N.starts_with("__ballot") || N.starts_with("__any") ||
+              N.starts_with("__all") || N.starts_with("__threadfence") ||
+              N.starts_with("__activemask") || N.starts_with("__reduce") ||
+              N.starts_with("__match") || N.starts_with("__nvvm_barrier");
+  bool Atomic = N.starts_with("atomic") || N.starts_with("__atomic") ||
+                N.starts_with("__nv_atomic");
+  hazard(Sync ? Hazard::Barrier : Atomic ? Hazard::Atomic : Hazard::Call, C);
+  if (!Callee || isa<CXXMemberCallExpr, CXXOperatorCallExpr>(C))
+    return children(C);
+  value(C->getCallee());
+  for (unsigned I = 0; I < C->getNumArgs(); ++I)
+    argument(C->getArg(I),
+             I < Callee->getNumParams() ? Callee->getParamDecl(I) : nullptr);
+}
+
+void Scanner::subscript(const ArraySubscriptExpr *Sub, Access::KindTy Kind) {
+  Access A;
+  A.Kind = Kind;
+  A.Node = Sub;
+  A.Type = Sub->getType();
+  const ArraySubscriptExpr *Inner = Sub;
+  for (;; ++A.Dimensions) {
+    value(Inner->getIdx());
+    const Expr *Base = Inner->getBase()->IgnoreParenImpCasts();
+    const auto *Next = dyn_cast<ArraySubscriptExpr>(Base);
+    // `p[i][j]` with an array of pointers loads a pointer between.
+    if (!Next || !Next->getType()->isArrayType()) {
+      A.Base = variable(Base);
+      if (A.Base)
+        Out.Mentions.push_back(cast<DeclRefExpr>(strip(Base)));
+      else
+        value(Inner->getBase());
+      break;
+    }
+    Inner = Next;
+  }
+  ++A.Dimensions;
+  if (A.Dimensions == 1)
+    A.Index = Sub->getIdx();
+  access(A);
+}
+
+void Scanner::lvalue(const Expr *E, Access::KindTy Kind) {
+  E = E->IgnoreParens();
+  if (isa<PseudoObjectExpr>(E))
+    return value(E);
+  if (const auto *Cast = dyn_cast<ImplicitCastExpr>(E);
+      Cast && Cast->getCastKind() == CK_NoOp)
+    return lvalue(Cast->getSubExpr(), Kind);
+  if (const auto *P = dyn_cast<SubstNonTypeTemplateParmExpr>(E))
+    return value(P->getReplacement());
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {
+    Out.Mentions.push_back(Ref);
+    const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
+    if (!V)
+      return;
+    if (V->getType().isVolatileQualified())
+      hazard(Hazard::Volatile, E);
+    bool Memory = V->hasGlobalStorage() && !V->getType().isConstQualified();
+    if (V->getType()->isReferenceType()) {
+      hazard(Hazard::Unsupported, E);
+    } else if (Memory) { // __shared__ scalar, __device__ or __constant__
+                         // variable
+      Access A;
+      A.Kind = Kind;
+      A.Node = E;
+      A.Base = V;
+      A.Type = V->getType();
+      access(A);
+    }
+    if (Kind != Access::Load)
+      Out.Written.insert(V);
+    return;
+  }
+  if (const auto *Sub = dyn_cast<ArraySubscriptExpr>(E))
+    return subscript(Sub, Kind);
+  if (const auto *Op = dyn_cast<UnaryOperator>(E);
+      Op && Op->getOpcode() == UO_Deref) {
+    Access A;
+    A.Kind = Kind;
+    A.Node = E;
+    A.Base = variable(Op->getSubExpr());
+    A.Type = E->getType();
+    access(A);
+    return value(Op->getSubExpr());
+  }
+  if (const auto *M = dyn_cast<MemberExpr>(E)) {
+    if (!M->isArrow())
+      return lvalue(M->getBase(), Kind);
+    Access A;
+    A.Kind = Kind;
+    A.Node = E;
+    A.Base = variable(M->getBase());
+    A.Type = E->getType();
+    access(A);
+    return value(M->getBase());
+  }
+  hazard(Hazard::Unsupported, E);
+  children(E);
+}
+
+Effects effectsOf(const Stmt *S) {
+  Effects Out;
+  Scanner(Out).value(S);
+  return Out;
+}
+
+} // namespace optimas::recipes

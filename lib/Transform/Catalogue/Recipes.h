@@ -1,0 +1,89 @@
+//===- Recipes.h - What transformations share when they propose -*- C++ -*-===//
+//
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef OPTIMAS_LIB_TRANSFORM_CATALOGUE_RECIPES_H
+#define OPTIMAS_LIB_TRANSFORM_CATALOGUE_RECIPES_H
+
+#include "LoopPlan.h"
+
+namespace optimas::recipes {
+
+/// Collects what one transformation says about one kernel.
+class Report {
+public:
+  Report(llvm::StringRef Id, const KernelDiagnosis &Kernel,
+         std::vector<Proposal> &Proposals, std::vector<Declined> &Declines)
+      : Id(Id), Kernel(Kernel), Proposals(Proposals), Declines(Declines) {}
+
+  void decline(const Failure &F, llvm::ArrayRef<const Evidence *> Items);
+  /// \p Gain: how much faster the part of the kernel that \p Items weigh
+  /// becomes.
+  void propose(const KernelView &View, std::string Title,
+               std::vector<Edit> Edits, llvm::ArrayRef<const Evidence *> Items,
+               double Gain);
+
+  const llvm::StringRef Id;
+
+private:
+  const KernelDiagnosis &Kernel;
+  std::vector<Proposal> &Proposals;
+  std::vector<Declined> &Declines;
+};
+
+/// A loop with the evidence that lies in it and in none of its inner loops.
+struct HotLoop {
+  const Statement *Stmt = nullptr;
+  std::vector<const Evidence *> Items;
+};
+std::vector<HotLoop> hotLoops(const KernelView &View,
+                              llvm::ArrayRef<llvm::StringRef> Reasons);
+
+/// The loop's plan when its loads can be done in batches.
+Checked<LoopPlan> batchable(const KernelView &View, const Statement &Loop);
+
+/// The edit that puts \p Changes into the loop. \p Transformation may name
+/// several ids, joined by `+`.
+Edit loopEdit(const KernelView &View, const LoopPlan &Plan,
+              const LoopChanges &Changes, llvm::StringRef Transformation,
+              llvm::ArrayRef<const Evidence *> Items);
+
+/// An edit with everything but its place and text filled in.
+Edit newEdit(EditKind Kind, llvm::StringRef Transformation,
+             llvm::ArrayRef<const Evidence *> Items);
+
+/// `line 40` or `lines 40 and 52`: where the items' cause lies.
+std::string placesOf(llvm::ArrayRef<const Evidence *> Items);
+
+/// Stall reasons of waiting for memory.
+extern const llvm::ArrayRef<llvm::StringRef> MemoryWaits;
+
+/// Gain of the part of a kernel that waits for a loop's loads when \p Batch
+/// iterations are in flight together (docs/catalogue/README.md says where the
+/// numbers come from).
+double batchGain(unsigned Batch);
+
+/// Compositions of the transformations of one kernel that \p Enabled allows.
+void proposeCompositions(const CatalogueContext &Context,
+                         const KernelDiagnosis &Kernel,
+                         llvm::function_ref<bool(llvm::StringRef)> Enabled,
+                         std::vector<Proposal> &Proposals);
+
+} // namespace optimas::recipes
+
+namespace optimas {
+// One a file, in the order of their ids.
+const Transformation &constRestrict();
+const Transformation &invariantLoadHoisting();
+const Transformation &launchShape();
+const Transformation &loadBatching();
+const Transformation &registerAccumulator();
+const Transformation &sharedPadding();
+const Transformation &streamingHints();
+const Transformation &unroll();
+const Transformation &vectorizedAccess();
+} // namespace optimas
+
+#endif // OPTIMAS_LIB_TRANSFORM_CATALOGUE_RECIPES_H
