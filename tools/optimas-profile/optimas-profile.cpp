@@ -1,0 +1,177 @@
+//===- optimas-profile.cpp - Records a profile of a CUDA program -*- C++ -*-===//
+//
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// optimas-profile -o run.optimas.json -- ./app args
+///
+//===----------------------------------------------------------------------===//
+#include "Passes.h"
+#include "Preflight.h"
+#include "Show.h"
+#include "optimas/Profile/Readers.h"
+#include "optimas/Support/Files.h"
+#include "optimas/Support/Subprocess.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include <unistd.h>
+
+using namespace llvm;
+using namespace optimas;
+
+static cl::OptionCategory Category("optimas-profile options");
+
+static cl::opt<std::string> Output("o", cl::desc("Write the profile to FILE (default: "
+                                                 "PROGRAM.optimas.json)"),
+                                   cl::value_desc("FILE"), cl::cat(Category));
+static cl::opt<unsigned> SamplingInterval(
+    "sampling-interval",
+    cl::desc("Sample every 2^N cycles, N from 5 to 31 (default: such that about two "
+             "million samples are taken)"),
+    cl::value_desc("N"), cl::init(0), cl::cat(Category));
+static cl::opt<std::string> PassCount(
+    "passes",
+    cl::desc("2: run the program twice, timing kernels first and sampling then; 1: both "
+             "in one run, whose times may be longer; auto: 2. Only the first run's output "
+             "is shown, and only a file on standard input is read twice"),
+    cl::value_desc("1|2|auto"), cl::init("auto"), cl::cat(Category));
+static cl::opt<double> Timeout("timeout", cl::desc("End each run after so many seconds"),
+                               cl::value_desc("SECONDS"), cl::init(0), cl::cat(Category));
+static cl::opt<bool> IgnoreExitStatus(
+    "ignore-exit-status", cl::desc("Keep the profile of a program that fails"),
+    cl::cat(Category));
+static cl::opt<std::string> CudaPath("cuda-path",
+                                     cl::desc("The CUDA toolkit whose CUPTI is used"),
+                                     cl::value_desc("DIR"), cl::cat(Category));
+static cl::opt<bool> Check("check",
+                           cl::desc("Say what profiling needs and what is missing here"),
+                           cl::cat(Category));
+static cl::opt<std::string> ShowFile("show", cl::desc("Print what a profile holds"),
+                                     cl::value_desc("FILE"), cl::cat(Category));
+static cl::opt<std::string> Log("log", cl::desc("Append the collector's log to FILE"),
+                                cl::value_desc("FILE"), cl::cat(Category));
+static cl::opt<bool> Quiet("quiet", cl::desc("Print nothing but errors and warnings"),
+                           cl::cat(Category));
+
+static cl::list<std::string> Stray(cl::Positional, cl::Hidden, cl::cat(Category));
+
+static Error usage(const Twine &What, const Twine &Remedy) {
+  return makeError(ExitCode::Usage, What, "optimas-profile", Remedy);
+}
+
+static Error show() {
+  Expected<std::string> Bytes = readFile(ShowFile, ExitCode::EvidenceUnusable);
+  if (!Bytes)
+    return Bytes.takeError();
+  Expected<Profile> P = parseProfileJson(*Bytes, ShowFile);
+  if (!P)
+    return P.takeError();
+  showProfile(outs(), std::move(*P));
+  return Error::success();
+}
+
+/// Before the program runs: a folder that cannot be written would waste the run.
+static Error checkOutput(StringRef Path) {
+  SmallString<256> Folder(sys::path::parent_path(Path));
+  if (Folder.empty())
+    Folder = ".";
+  if (sys::fs::is_directory(Path))
+    return makeError(ExitCode::Usage, "is a folder", Path, "name a file with -o");
+  if (::access(Folder.c_str(), W_OK) != 0)
+    return makeError(ExitCode::Usage, "no file can be written there", Folder,
+                     "choose another place with -o");
+  return Error::success();
+}
+
+static Expected<unsigned> passes() {
+  if (PassCount == "2" || PassCount == "auto")
+    return 2;
+  if (PassCount == "1")
+    return 1;
+  return usage("--passes=" + PassCount + " is not 1, 2 or auto", "see --help");
+}
+
+static Error profile(const char *Argv0, std::vector<std::string> Command) {
+  ProfileOptions O;
+  O.Command = std::move(Command);
+  Expected<unsigned> Passes = passes();
+  if (!Passes)
+    return Passes.takeError();
+  O.Passes = *Passes;
+  if (SamplingInterval && (SamplingInterval < 5 || SamplingInterval > 31))
+    return usage("--sampling-interval=" + Twine(SamplingInterval) + " is out of range",
+                 "it is log2 of cycles, from 5 to 31");
+  O.IntervalLog2 = SamplingInterval;
+  O.TimeoutSeconds = Timeout;
+  O.IgnoreExitStatus = IgnoreExitStatus;
+  O.Toolkit = findToolkit(CudaPath);
+  O.Log = Log;
+  std::string Path = Output;
+  if (Path.empty())
+    Path = (sys::path::filename(O.Command.front()) + ".optimas.json").str();
+  if (Error E = checkOutput(Path))
+    return E;
+  Expected<std::string> Collector = findCollector(Argv0);
+  if (!Collector)
+    return Collector.takeError();
+  O.Collector = std::move(*Collector);
+  if (!haveDriver() && isCudaProgram(O.Command.front()))
+    return makeError(ExitCode::EvidenceUnusable,
+                     "this machine has no NVIDIA driver (libcuda.so.1 cannot be "
+                     "loaded), so the program was not run",
+                     O.Command.front(),
+                     "profile on a machine with a GPU and copy the profile here; "
+                     "optimas-profile --check lists what is needed");
+  Expected<Profile> P = profileProgram(O);
+  if (!P)
+    return P.takeError();
+  if (Error E = writeFileAtomically(Path, toJson(*P)))
+    return E;
+  for (const std::string &Note : P->Quality.Notes)
+    errs() << "warning: " << Note << "\n";
+  if (!Quiet) {
+    errs() << "optimas-profile: wrote " << Path << ": " << summaryLine(*P) << "\n";
+    if (!P->Sources.empty())
+      errs() << "optimas-profile: the program exited with status "
+             << P->Sources.front().ExitStatus << "\n";
+  }
+  return Error::success();
+}
+
+int main(int Argc, char **Argv) {
+  // Everything after `--` is the program's, whatever it looks like.
+  int Own = Argc;
+  for (int I = 1; I < Argc && Own == Argc; ++I)
+    if (StringRef(Argv[I]) == "--")
+      Own = I;
+  std::vector<std::string> Command(Argv + std::min(Own + 1, Argc), Argv + Argc);
+  cl::HideUnrelatedOptions(Category);
+  cl::SetVersionPrinter(
+      [](raw_ostream &OS) { OS << "optimas-profile " OPTIMAS_VERSION "\n"; });
+  if (!cl::ParseCommandLineOptions(
+          Own, Argv,
+          "Records kernel times and PC samples of a CUDA program.\n\n"
+          "  optimas-profile [options] -- program arguments\n\n"
+          "Exit status: 0 the profile was written (a warning says what it lacks), 1 usage, "
+          "3 no usable\nprofile, 8 internal.\n",
+          &errs()))
+    return int(ExitCode::Usage);
+  Error E = Error::success();
+  if (!ShowFile.empty())
+    E = joinErrors(std::move(E), show());
+  else if (Check)
+    return int(checkSetup(outs(), Argv[0], findToolkit(CudaPath), Command));
+  else if (!Stray.empty())
+    E = joinErrors(std::move(E), usage("'" + Stray.front() + "' stands before --",
+                                       "optimas-profile -o FILE -- program arguments"));
+  else if (Command.empty())
+    E = joinErrors(std::move(E), usage("no program to profile",
+                                       "optimas-profile -o FILE -- program arguments"));
+  else
+    E = joinErrors(std::move(E), profile(Argv[0], std::move(Command)));
+  return E ? int(reportError(errs(), std::move(E))) : 0;
+}
