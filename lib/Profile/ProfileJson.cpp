@@ -279,6 +279,7 @@ static void normalise(std::vector<PcSample> &Pcs) {
 }
 
 static Error readFunctions(StringRef Text, std::vector<FunctionSamples> &Out) {
+  std::set<std::pair<std::string, std::string>> Seen;
   return forEachElement(Text, [&](StringRef Element) -> Error {
     std::string Where = ("functions[" + Twine(Out.size()) + "]").str();
     FunctionSamples F;
@@ -298,6 +299,8 @@ static Error readFunctions(StringRef Text, std::vector<FunctionSamples> &Out) {
       if (F.Pcs[I].Offset == F.Pcs[I - 1].Offset)
         return createStringError("offset " + Twine(F.Pcs[I].Offset) +
                                  " stands twice in " + Where);
+    if (!Seen.insert({F.Symbol, F.ModuleId}).second)
+      return createStringError(Where + ": " + F.Symbol + " stands twice");
     Out.push_back(std::move(F));
     return Error::success();
   });

@@ -8,6 +8,7 @@
 #define OPTIMAS_LIB_PROFILE_SYMBOLINDEX_H
 
 #include "optimas/Profile/Profile.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace optimas {
@@ -20,10 +21,17 @@ public:
   void add(llvm::StringRef Symbol, unsigned Id);
 
   /// The number of the symbol that is equal to \p Symbol, else of the only one that
-  /// symbolsMatch() it; nothing when none or several do.
+  /// symbolsMatch() it; nothing when none or several do. Two mangled symbols are
+  /// never taken for one: anonymous namespaces of two files look alike.
   std::optional<unsigned> find(llvm::StringRef Symbol) const;
 
+  /// Whether several symbols match \p Symbol and none is equal to it.
+  bool isAmbiguous(llvm::StringRef Symbol) const;
+
 private:
+  /// The numbers of all that match, no more than two.
+  llvm::SmallVector<unsigned, 2> matches(llvm::StringRef Symbol) const;
+
   llvm::StringMap<unsigned> Exact;
   llvm::StringMap<std::vector<std::pair<std::string, unsigned>>> ByBareName;
 };

@@ -281,9 +281,13 @@ static bool isPlaceholder(StringRef Token) {
          llvm::all_of(Token.drop_front(), [](char C) { return isDigit(C); });
 }
 
+static bool isMangled(StringRef Symbol) {
+  return ownSymbol(Symbol.trim()).starts_with("_Z");
+}
+
 static Parts partsOf(StringRef Symbol) {
   Parts P;
-  P.Mangled = ownSymbol(Symbol.trim()).starts_with("_Z");
+  P.Mangled = isMangled(Symbol);
   Tokens T = canonicalTokens(Symbol);
   size_t Parameters = parametersAt(T);
   ArrayRef<std::string> Head(T.data(), Parameters), Tail(T.data() + Parameters,
@@ -368,20 +372,27 @@ void SymbolIndex::add(StringRef Symbol, unsigned Id) {
     ByBareName[bareName(Symbol)].emplace_back(Symbol.str(), Id);
 }
 
-std::optional<unsigned> SymbolIndex::find(StringRef Symbol) const {
+SmallVector<unsigned, 2> SymbolIndex::matches(StringRef Symbol) const {
+  SmallVector<unsigned, 2> Result;
   if (auto At = Exact.find(Symbol); At != Exact.end())
-    return At->second;
+    return {At->second};
   auto Same = ByBareName.find(bareName(Symbol));
   if (Same == ByBareName.end())
-    return std::nullopt;
-  std::optional<unsigned> Found;
+    return Result;
   for (const auto &Candidate : Same->second)
-    if (symbolsMatch(Candidate.first, Symbol)) {
-      if (Found)
-        return std::nullopt;
-      Found = Candidate.second;
-    }
-  return Found;
+    if (Result.size() < 2 && !(isMangled(Candidate.first) && isMangled(Symbol)) &&
+        symbolsMatch(Candidate.first, Symbol))
+      Result.push_back(Candidate.second);
+  return Result;
+}
+
+std::optional<unsigned> SymbolIndex::find(StringRef Symbol) const {
+  SmallVector<unsigned, 2> All = matches(Symbol);
+  return All.size() == 1 ? std::optional<unsigned>(All[0]) : std::nullopt;
+}
+
+bool SymbolIndex::isAmbiguous(StringRef Symbol) const {
+  return matches(Symbol).size() > 1;
 }
 
 } // namespace optimas

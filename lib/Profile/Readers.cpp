@@ -1,0 +1,150 @@
+//===- Readers.cpp - Profiles from files of any kind ------------*- C++ -*-===//
+//
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "optimas/Profile/Readers.h"
+#include "NcuCsv.h"
+#include "optimas/Profile/Cubin.h"
+#include "optimas/Support/Error.h"
+#include "optimas/Support/Files.h"
+#include "optimas/Support/Subprocess.h"
+#include "llvm/BinaryFormat/ELF.h"
+#include "llvm/Support/Program.h"
+
+using namespace llvm;
+
+namespace optimas {
+
+/// What an .ncu-rep starts with.
+static const StringRef ReportMagic("NVR\0", 4);
+
+static Expected<Profile> profileOfCubin(StringRef Bytes, StringRef Name) {
+  Expected<Cubin> C = Cubin::parse(Bytes, Name);
+  if (!C)
+    return C.takeError();
+  Profile P;
+  Provenance Source;
+  Source.Kind = "cubin";
+  Source.File = Name.str();
+  P.Sources.push_back(std::move(Source));
+  P.Modules.push_back({sha256(Bytes), Bytes.str(), C->sm()});
+  return P;
+}
+
+/// Two commands, as they would be typed where ncu is.
+static std::string exportBoth(StringRef Report) {
+  std::string File = quoteCommand({Report.str()});
+  std::string Text;
+  for (auto [Arguments, Page] : {std::make_pair(sourcePageArguments(), "source"),
+                                 std::make_pair(rawPageArguments(), "raw")})
+    Text += (Text.empty() ? "" : "\n  ") + ("LC_ALL=C ncu --import " + File + " ") +
+            join(Arguments, " ") + " > run." + Page + ".csv";
+  return Text;
+}
+
+static Error noNcu(StringRef Path) {
+  return makeError(ExitCode::EvidenceUnusable,
+                   "an Nsight Compute report can only be read by ncu, which is not on "
+                   "PATH here",
+                   Path,
+                   "Where ncu is, run the two commands below and give both files with "
+                   "--profile:\n  " +
+                       exportBoth(Path));
+}
+
+static Expected<std::string> exportPage(StringRef Ncu, StringRef Report,
+                                        ArrayRef<const char *> Arguments) {
+  SubprocessOptions Options;
+  Options.Args = {Ncu.str(), "--import", Report.str()};
+  Options.Args.insert(Options.Args.end(), Arguments.begin(), Arguments.end());
+  Options.Environment = {{"LC_ALL", "C"}};
+  Options.MaxOutputBytes = size_t(4) << 30;
+  Options.TimeoutSeconds = 600;
+  Expected<SubprocessResult> Result = runSubprocess(Options);
+  if (!Result)
+    return Result.takeError();
+  if (Result->ok() && !Result->Truncated)
+    return std::move(Result->Output);
+  std::string Why = Result->TimedOut    ? "it did not end within ten minutes"
+                    : Result->Truncated ? "it printed more than 4 GiB"
+                                        : "exit status " +
+                                              std::to_string(Result->ExitStatus);
+  StringRef Said = StringRef(Result->Error).trim();
+  if (Said.empty())
+    Said = StringRef(Result->Output).trim().take_front(500);
+  return makeError(ExitCode::EvidenceUnusable,
+                   "ncu could not export this report: " + Why + ": " + Said, Report,
+                   "Try it by hand; a report needs an ncu at least as new as the one "
+                   "that wrote it:\n  " +
+                       quoteCommand(Options.Args));
+}
+
+static Expected<Profile> readReport(StringRef Path) {
+  ErrorOr<std::string> Ncu = sys::findProgramByName("ncu");
+  if (!Ncu)
+    return noNcu(Path);
+  Expected<std::string> Source = exportPage(*Ncu, Path, sourcePageArguments());
+  if (!Source)
+    return Source.takeError();
+  Expected<std::string> Raw = exportPage(*Ncu, Path, rawPageArguments());
+  if (!Raw)
+    return Raw.takeError();
+  Expected<Profile> Samples = parseNcuSourceCsv(*Source, Path);
+  Expected<Profile> Counters = parseNcuRawCsv(*Raw, Path);
+  if (!Samples || !Counters)
+    return joinErrors(Samples.takeError(), Counters.takeError());
+  std::vector<std::string> Conflicts;
+  Profile P = mergeProfiles({*Samples, *Counters}, Conflicts);
+  for (std::string &Conflict : Conflicts)
+    P.Quality.Notes.push_back(std::move(Conflict));
+  for (Provenance &S : P.Sources)
+    S.Kind = "ncu-rep";
+  return P;
+}
+
+Expected<Profile> parseProfile(StringRef Bytes, StringRef Name) {
+  if (Bytes.trim().empty())
+    return makeError(ExitCode::EvidenceUnusable, "the file is empty", Name,
+                     "Record it again: optimas-profile -o run.optimas.json -- ./app");
+  if (Bytes.starts_with(ELF::ElfMagic))
+    return profileOfCubin(Bytes, Name);
+  if (Bytes.starts_with(ReportMagic))
+    return noNcu(Name);
+  if (Bytes.ltrim().starts_with("{"))
+    return parseProfileJson(Bytes, Name);
+  size_t Start = 0;
+  switch (recognizeNcuPage(Bytes, Start)) {
+  case NcuPage::Source:
+  case NcuPage::SassOnly:
+    return parseNcuSourceCsv(Bytes, Name);
+  case NcuPage::Raw:
+  case NcuPage::Details:
+    return parseNcuRawCsv(Bytes, Name);
+  case NcuPage::Semicolon:
+    return unusablePage("this CSV was written for another locale: its cells are "
+                        "separated by semicolons",
+                        Name);
+  case NcuPage::None:
+    break;
+  }
+  return makeError(
+      ExitCode::EvidenceUnusable,
+      "not a profile: neither optimas-profile's JSON, nor a source or raw page of "
+      "Nsight Compute, nor an .ncu-rep, nor a cubin",
+      Name, "Record one: optimas-profile -o run.optimas.json -- ./app");
+}
+
+Expected<Profile> readProfile(StringRef Path) {
+  // A report can be large and is read by ncu alone: look at its start only.
+  if (auto Head = MemoryBuffer::getFileSlice(Path, ReportMagic.size(), 0))
+    if ((*Head)->getBuffer() == ReportMagic)
+      return readReport(Path);
+  Expected<std::string> Bytes = readFile(Path, ExitCode::EvidenceUnusable);
+  if (!Bytes)
+    return Bytes.takeError();
+  return parseProfile(*Bytes, Path);
+}
+
+} // namespace optimas
