@@ -68,11 +68,16 @@ static std::string uuidText(CUdevice Device) {
   return Text;
 }
 
+std::string deviceName(CUdevice Device) {
+  char Name[256] = "";
+  if (Driver.cuDeviceGetName(Name, sizeof(Name), Device) != CUDA_SUCCESS)
+    return "";
+  return Name;
+}
+
 DeviceFields deviceFields(CUdevice Device) {
   DeviceFields D;
-  char Name[256] = "";
-  if (Driver.cuDeviceGetName(Name, sizeof(Name), Device) == CUDA_SUCCESS)
-    D.Name = Name;
+  D.Name = deviceName(Device);
   D.Uuid = uuidText(Device);
   D.DriverVersion = driverVersion();
   D.CudaVersion = unsigned(Driver.Version);

@@ -16,7 +16,11 @@ namespace optimas::collector {
 /// when neither tells.
 std::string driverVersion();
 
-/// Fills the fields from the driver's attributes; what it does not tell stays 0.
+/// The device's name; empty when the driver does not tell. Safe in any callback.
+std::string deviceName(CUdevice Device);
+
+/// Fills the fields from the driver's attributes; what it does not tell stays 0. Not for callbacks
+/// in which the driver may hold its locks.
 DeviceFields deviceFields(CUdevice Device);
 
 } // namespace optimas::collector

@@ -61,7 +61,7 @@ private:
   OutputFile File;
   std::map<std::string, bool> Selected;
   std::set<CUcontext> Contexts;
-  DeviceFields Device;
+  std::string Device;
   bool HaveHeader = false;
   uint64_t Launches = 0, Captured = 0, OverheadNs = 0;
   CUresult FirstError = CUDA_SUCCESS;
@@ -95,13 +95,14 @@ void MemoryRecorder::header() {
   HaveHeader = true;
   File.writeLine(text({{"optimas_memory", 1},
                        {"poison", O.poison()},
-                       {"device", Device.Name},
-                       {"driver", Device.DriverVersion},
+                       {"device", Device},
+                       {"driver", driverVersion()},
                        {"pid", long(::getpid())}}));
 }
 
 /// The hash tells whether it was the candidate that ran.
 void MemoryRecorder::moduleLoaded(const CUpti_ModuleResourceData &Data) {
+  header(); // is the first line, whatever comes first
   std::string Id = Loaded.loaded(Data);
   if (!Id.empty())
     File.writeLine(text({{"module", Id}}));
@@ -112,9 +113,9 @@ void MemoryRecorder::resource(CUpti_CallbackId Id, const CUpti_ResourceData &R) 
   case CUPTI_CBID_RESOURCE_CONTEXT_CREATED: {
     Contexts.insert(R.context);
     uint32_t Ordinal = 0;
-    if (Device.Name.empty() && succeeded(Cupti.cuptiGetDeviceId(R.context, &Ordinal),
-                                         "cuptiGetDeviceId"))
-      Device = deviceFields(CUdevice(Ordinal));
+    if (Device.empty() && succeeded(Cupti.cuptiGetDeviceId(R.context, &Ordinal),
+                                    "cuptiGetDeviceId"))
+      Device = deviceName(CUdevice(Ordinal));
     return header();
   }
   case CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING:

@@ -80,6 +80,7 @@ private:
   PcSampler Sampler;
   OutputFile File;
   uint64_t Begin = 0;
+  CUdevice Device = 0; ///< of the first context
   bool ActivityOn = false, HaveDevice = false;
 };
 } // namespace
@@ -107,13 +108,11 @@ bool ProfileRecorder::start(CUpti_SubscriberHandle Subscriber, std::string &Erro
 }
 
 void ProfileRecorder::contextCreated(CUcontext Context) {
-  if (!HaveDevice) {
-    uint32_t Device = 0;
-    succeeded(Cupti.cuptiGetDeviceId(Context, &Device), "cuptiGetDeviceId");
-    Data.Device = deviceFields(CUdevice(Device));
+  uint32_t Ordinal = 0;
+  if (!HaveDevice && succeeded(Cupti.cuptiGetDeviceId(Context, &Ordinal),
+                               "cuptiGetDeviceId")) {
+    Device = CUdevice(Ordinal);
     HaveDevice = true;
-    logLine("device %u: %s, driver %s, CUDA %u", Device, Data.Device.Name.c_str(),
-            Data.Device.DriverVersion.c_str(), Data.Device.CudaVersion);
   }
   if (sampling())
     Sampler.contextCreated(Context);
@@ -170,7 +169,9 @@ void ProfileRecorder::finish() {
   Data.Modules = Loaded.byCrc();
   for (const std::string &Note : Sampler.notes())
     Data.Notes.push_back(Note);
-  if (!HaveDevice)
+  if (HaveDevice)
+    Data.Device = deviceFields(Device);
+  else
     Data.Notes.push_back("the program initialised CUDA and used no GPU");
   File.write(profileJson(Data));
   std::string Error;

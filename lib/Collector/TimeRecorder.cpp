@@ -50,7 +50,7 @@ private:
   std::mutex Lock;
   DeviceMemory Memory;
   OutputFile File;
-  DeviceFields Device;
+  std::string Device;
   std::set<CUcontext> Contexts, Ignored;
   std::set<std::string> ModuleIds; ///< SHA-256 of the loaded cubins
   std::map<uint64_t, std::pair<uint64_t, std::string>> Final; ///< index → bytes, hash
@@ -95,9 +95,9 @@ void TimeRecorder::resource(CUpti_CallbackId Id, const CUpti_ResourceData &R) {
   }
   Contexts.insert(R.context);
   uint32_t Ordinal = 0;
-  if (Device.Name.empty() &&
+  if (Device.empty() &&
       succeeded(Cupti.cuptiGetDeviceId(R.context, &Ordinal), "cuptiGetDeviceId"))
-    Device = deviceFields(CUdevice(Ordinal));
+    Device = deviceName(CUdevice(Ordinal));
 }
 
 /// Our memsets and copies are no work of the program's.
@@ -180,8 +180,8 @@ void TimeRecorder::finish() {
   }
   ActivityResult Result = finishActivity();
   Json Header = {{"optimas_time", 1},
-                 {"device", Device.Name},
-                 {"driver", Device.DriverVersion},
+                 {"device", Device},
+                 {"driver", driverVersion()},
                  {"pid", long(::getpid())}};
   if (O.Poison)
     Header["poison"] = *O.Poison;
