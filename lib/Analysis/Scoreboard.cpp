@@ -6,11 +6,9 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// The scoreboard part of BlameGraph. Facts measured on nvcc 13.0 output: a wait is
-/// a bit of the wait mask or a DEPBAR.LE; that one names its scoreboard in bits
-/// 44–46 of the low word and in bits 38–43 how many of the youngest settings may
-/// still be pending; LDGDEPBAR (opcode 0x9af) stands for the asynchronous copies
-/// before it.
+/// The scoreboard part of BlameGraph. A wait is a bit of the wait mask or a
+/// DEPBAR.LE, which lets the youngest settings be pending; LDGDEPBAR (opcode 0x9af)
+/// stands for the asynchronous copies before it.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -27,18 +25,7 @@ namespace {
 /// More settings than this are never pending on six counters of six bits each.
 constexpr size_t MaxPending = 64;
 constexpr size_t CountedWalkLimit = 16384;
-
-struct CountedWait {
-  unsigned Barrier;
-  unsigned Left; ///< how many may still be pending
-};
 } // namespace
-
-static std::optional<CountedWait> countedWait(const Instruction &I) {
-  if (I.Class != InstrClass::ScoreboardWait)
-    return std::nullopt;
-  return CountedWait{unsigned(I.Lo >> 44) & 7, unsigned(I.Lo >> 38) & 0x3f};
-}
 
 static bool isCommit(const Instruction &I) {
   return I.Opcode == 0x9af || I.Mnemonic == "LDGDEPBAR";
@@ -52,9 +39,7 @@ bool BlameGraph::waitsOn(size_t Index, unsigned Barrier) const {
   const Instruction &I = Code[Index];
   if (I.WaitMask & (1u << Barrier))
     return true;
-  std::optional<CountedWait> W = countedWait(I);
-  return W && ((W->Barrier == Barrier && W->Left == 0) ||
-               ((I.Lo >> 32) & (1u << Barrier)));
+  return I.CountedBarrier == Barrier && I.CountedMax == 0;
 }
 
 template <typename T> static void keepNearest(std::vector<T> &List) {
@@ -180,9 +165,8 @@ BlameGraph::countedSetters(size_t Consumer, unsigned Barrier, unsigned Left) con
         if (S.Allowed != Unlimited)
           --S.Allowed;
       }
-      std::optional<CountedWait> W = countedWait(Code[I]);
-      if (W && W->Barrier == Barrier)
-        S.Allowed = std::min(S.Allowed, W->Left);
+      if (Code[I].CountedBarrier == Barrier)
+        S.Allowed = std::min(S.Allowed, Code[I].CountedMax);
       Stopped = waitsOn(I, Barrier);
     }
     if (Stopped)
@@ -269,12 +253,9 @@ BlameResult BlameGraph::blameScoreboard(size_t Consumer,
     else
       Readers.push_back(P);
   };
-  if (std::optional<CountedWait> W = countedWait(C)) {
-    Mask |= (C.Lo >> 32) & 0x3f;
-    if (W->Barrier < 6)
-      for (const Pending &P : countedSetters(Consumer, W->Barrier, W->Left))
-        Sort(P, W->Barrier);
-  }
+  if (C.CountedBarrier != NoBarrier)
+    for (const Pending &P : countedSetters(Consumer, C.CountedBarrier, C.CountedMax))
+      Sort(P, C.CountedBarrier);
   for (unsigned Barrier = 0; Barrier != 6; ++Barrier)
     if (Mask & (1u << Barrier))
       for (const Pending &P : settersFor(Consumer, Barrier))
@@ -298,7 +279,7 @@ BlameResult BlameGraph::blameScoreboard(size_t Consumer,
                                               : 0.9;
   if (Chosen.empty())
     Result.UnresolvedWhy =
-        Mask || C.Class == InstrClass::ScoreboardWait
+        Mask || C.CountedBarrier != NoBarrier
             ? "no instruction sets the scoreboard that is waited on"
             : "the instruction waits on no scoreboard";
   return Result;

@@ -259,10 +259,7 @@ bool PcSampler::getData(Context &C) {
   size_t Got = C.Read->Data.totalNumPcs;
   if (Got || C.Read->Data.totalSamples)
     consume(*C.Read, "read");
-  // A range that a module's unloading ended waits in the configured buffer.
-  const CUpti_PCSamplingData &Waiting = C.Configured->Data;
-  return Got && (C.Read->Data.remainingNumPcs || Waiting.remainingNumPcs ||
-                 Waiting.totalNumPcs);
+  return Got && C.Read->Data.remainingNumPcs;
 }
 
 void PcSampler::drain(CUcontext Handle) {

@@ -197,8 +197,8 @@ TEST(Blame, LoadsThatReturnInOrderShareABarrier) {
 
 Instruction &depbar(Asm &A, unsigned Barrier, unsigned Left) {
   Instruction &I = A.add(InstrClass::ScoreboardWait);
-  I.Opcode = 0x91a;
-  I.Lo = 0x000080000000791aull | uint64_t(Barrier) << 44 | uint64_t(Left) << 38;
+  I.CountedBarrier = Barrier;
+  I.CountedMax = Left;
   return I;
 }
 

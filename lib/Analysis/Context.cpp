@@ -1,0 +1,194 @@
+//===- Context.cpp - Code and lines of the sampled functions ----*- C++ -*-===//
+//
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Internal.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Path.h"
+
+namespace optimas {
+
+const Cubin *CubinCache::module(llvm::StringRef Id) {
+  auto It = Parsed.find(Id.str());
+  if (It != Parsed.end())
+    return It->second.get();
+  std::unique_ptr<Cubin> &Slot = Parsed[Id.str()];
+  const Module *M = P.module(Id);
+  if (!M || M->Cubin.empty())
+    return nullptr;
+  llvm::Expected<Cubin> C = Cubin::parse(M->Cubin, Id);
+  if (!C) {
+    // The reader of the profile has said so already; here it is a missing cubin.
+    llvm::consumeError(C.takeError());
+    return nullptr;
+  }
+  Slot = std::make_unique<Cubin>(std::move(*C));
+  return Slot.get();
+}
+
+CubinCache::Found CubinCache::find(const FunctionSamples &Samples) {
+  auto Fits = [&](const CubinFunction &F) {
+    return Samples.Pcs.empty() || Samples.Pcs.back().Offset < F.Code.size();
+  };
+  if (const Cubin *C = module(Samples.ModuleId))
+    if (const CubinFunction *F = C->function(Samples.Symbol); F && Fits(*F))
+      return {C, F};
+  Found Result;
+  for (const Module &M : P.Modules) {
+    const Cubin *C = module(M.Id);
+    if (!C)
+      continue;
+    for (const CubinFunction &F : C->functions())
+      if (Fits(F) && symbolsMatch(F.Symbol, Samples.Symbol)) {
+        if (Result.Function)
+          return {}; // two modules, and nothing says which
+        Result = {C, &F};
+      }
+  }
+  return Result;
+}
+
+FunctionCode::FunctionCode(const FunctionSamples &Samples, CubinCache &Cubins)
+    : Samples(Samples), Where(Cubins.find(Samples)) {
+  for (const PcSample &Pc : Samples.Pcs) {
+    ByOffset[Pc.Offset] = &Pc;
+    HasText |= !Pc.Sass.empty();
+  }
+  if (Where.Function)
+    Graph = std::make_unique<BlameGraph>(Where.Image->instructions(*Where.Function));
+  else
+    Graph = std::make_unique<BlameGraph>(BlameGraph::fromSassText(Samples.Pcs));
+  llvm::ArrayRef<Instruction> Code = Graph->instructions();
+  bool Counted =
+      llvm::any_of(Samples.Pcs, [](const PcSample &Pc) { return Pc.Executed > 0; });
+  Executed.resize(Code.size());
+  for (const PcSample &Pc : Samples.Pcs) {
+    std::optional<size_t> Index = indexOf(Pc.Offset);
+    if (!Index)
+      continue;
+    if (Counted) {
+      Executed[*Index] = Pc.Executed;
+      continue;
+    }
+    for (const StallCount &S : Pc.Stalls)
+      if (S.Reason == "selected")
+        Executed[*Index] = S.Samples;
+  }
+}
+
+std::vector<SourceFrame> FunctionCode::frames(size_t Index) const {
+  if (Index >= Graph->instructions().size())
+    return {};
+  uint64_t Offset = Graph->instructions()[Index].Offset;
+  auto It = ByOffset.find(Offset);
+  if (It != ByOffset.end() && !It->second->Frames.empty())
+    return It->second->Frames;
+  if (Where.Function)
+    return Where.Image->frames(*Where.Function, Offset);
+  return {};
+}
+
+AnalysisContext::AnalysisContext(const SourceModel &Model, const Profile &P,
+                                 const AnalysisOptions &Options)
+    : Model(Model), P(P), Options(Options), Cubins(P) {
+  UseLatency = llvm::any_of(P.Functions, [](const FunctionSamples &F) {
+    return llvm::any_of(F.Pcs, [](const PcSample &Pc) { return Pc.latencySamples() > 0; });
+  });
+  for (const Provenance &S : P.Sources)
+    if (!S.File.empty()) {
+      ProfileFile = S.File;
+      break;
+    }
+}
+
+const FunctionCode &AnalysisContext::code(const FunctionSamples &S) {
+  std::unique_ptr<FunctionCode> &Slot = Codes[&S];
+  if (!Slot)
+    Slot = std::make_unique<FunctionCode>(S, Cubins);
+  return *Slot;
+}
+
+const Function *AnalysisContext::function(llvm::StringRef Symbol) {
+  auto [It, New] = Functions.try_emplace(Symbol, nullptr);
+  if (New)
+    It->second = Model.functionForSymbol(Symbol);
+  return It->second;
+}
+
+const std::string &AnalysisContext::canonical(llvm::StringRef Symbol) {
+  auto [It, New] = Canonical.try_emplace(Symbol);
+  if (New)
+    It->second = canonicalSymbol(Symbol);
+  return It->second;
+}
+
+LineRef AnalysisContext::line(FileId File, unsigned Line) const {
+  LineRef L;
+  const SourceFile &F = Model.file(File);
+  L.File = File;
+  L.Path = F.Path;
+  L.Line = Line;
+  L.Text = F.line(Line).trim().str();
+  if (const Function *Fn = Model.functionAt(File, Line))
+    L.Function = Fn->Name;
+  return L;
+}
+
+LineRef AnalysisContext::line(const SourceFrame &Frame) {
+  auto [It, New] = Lines.try_emplace({Frame.File, Frame.Line});
+  if (!New)
+    return It->second;
+  auto [File, NewFile] = Files.try_emplace(Frame.File);
+  if (NewFile)
+    File->second = Model.findFile(Frame.File);
+  if (File->second)
+    return It->second = line(*File->second, Frame.Line);
+  LineRef &L = It->second;
+  L.Path = Frame.File;
+  L.Line = Frame.Line;
+  L.Function = baseName(canonicalSymbol(Frame.Function));
+  auto Text = P.LineTexts.find({Frame.File, Frame.Line});
+  if (Text != P.LineTexts.end())
+    L.Text = llvm::StringRef(Text->second).trim().str();
+  return L;
+}
+
+LineRef AnalysisContext::primary(llvm::ArrayRef<SourceFrame> Frames) {
+  LineRef Innermost;
+  for (const SourceFrame &F : Frames) {
+    if (F.Line == 0)
+      continue;
+    LineRef L = line(F);
+    if (L.File != NoId && Model.file(L.File).Editable)
+      return L;
+    if (Innermost.Path.empty())
+      Innermost = L;
+  }
+  return Innermost;
+}
+
+std::vector<LineRef> AnalysisContext::chain(llvm::ArrayRef<SourceFrame> Frames) {
+  std::vector<LineRef> Chain;
+  for (const SourceFrame &F : Frames) {
+    if (F.Line == 0)
+      continue;
+    LineRef L = line(F);
+    if (L.File != NoId && Model.file(L.File).Editable)
+      addLine(Chain, L);
+  }
+  return Chain;
+}
+
+void addLine(std::vector<LineRef> &Lines, const LineRef &L) {
+  if (!L.Path.empty() && !llvm::is_contained(Lines, L))
+    Lines.push_back(L);
+}
+
+std::string fileName(llvm::StringRef Path) {
+  return llvm::sys::path::filename(Path).str();
+}
+
+} // namespace optimas

@@ -1,0 +1,189 @@
+//===- Internal.h - Parts of the analysis, within the library ---*- C++ -*-===//
+//
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef OPTIMAS_LIB_ANALYSIS_INTERNAL_H
+#define OPTIMAS_LIB_ANALYSIS_INTERNAL_H
+
+#include "optimas/Analysis/Blame.h"
+#include "optimas/Analysis/Diagnosis.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringMap.h"
+#include <map>
+#include <set>
+
+namespace optimas {
+
+/// The parsed cubins of a profile, each parsed once at its first use.
+class CubinCache {
+public:
+  explicit CubinCache(const Profile &P) : P(P) {}
+  struct Found {
+    const Cubin *Image = nullptr;
+    const CubinFunction *Function = nullptr;
+  };
+  /// The code that \p Samples were taken in: by module and symbol, else the one
+  /// function of that name in any module whose code is long enough.
+  Found find(const FunctionSamples &Samples);
+  /// Module \p Id, null when it is not there or does not parse.
+  const Cubin *module(llvm::StringRef Id);
+
+private:
+  const Profile &P;
+  std::map<std::string, std::unique_ptr<Cubin>> Parsed;
+};
+
+/// One sampled function: its instructions, who waits for whom in it, its lines.
+class FunctionCode {
+public:
+  FunctionCode(const FunctionSamples &Samples, CubinCache &Cubins);
+
+  const FunctionSamples &samples() const { return Samples; }
+  const BlameGraph &graph() const { return *Graph; }
+  /// Warp issues per instruction: counted, or estimated by `selected` samples.
+  llvm::ArrayRef<uint64_t> executed() const { return Executed; }
+  /// Inline chain of an instruction, innermost first.
+  std::vector<SourceFrame> frames(size_t Index) const;
+  std::optional<size_t> indexOf(uint64_t Offset) const { return Graph->indexOf(Offset); }
+  bool fromCubin() const { return Where.Function; }
+  bool hasText() const { return HasText; }
+
+private:
+  const FunctionSamples &Samples;
+  CubinCache::Found Where;
+  std::unique_ptr<BlameGraph> Graph;
+  std::vector<uint64_t> Executed;
+  std::map<uint64_t, const PcSample *> ByOffset;
+  bool HasText = false;
+};
+
+/// What a profile holds of one source kernel: all its instantiations.
+struct KernelData {
+  FunctionId Function = NoId;
+  std::string Name;
+  std::vector<const KernelStats *> Stats;
+  std::vector<const FunctionSamples *> Samples; ///< helpers that were not inlined too
+  /// Counters by name; of several instantiations the one with the most time.
+  std::map<std::string, const CounterValue *> Counters;
+  std::optional<double> counter(llvm::StringRef CounterName) const;
+};
+
+struct KernelTable {
+  std::vector<KernelDiagnosis> Kernels; ///< by time share
+  std::vector<KernelData> Data;         ///< same order
+};
+
+/// What the parts of one analysis share.
+struct AnalysisContext {
+  const SourceModel &Model;
+  const Profile &P;
+  const AnalysisOptions &Options;
+  CubinCache Cubins;
+  /// One per FunctionSamples, made at its first use.
+  std::map<const FunctionSamples *, std::unique_ptr<FunctionCode>> Codes;
+  /// Samples weigh by their latency part unless the profile has none.
+  bool UseLatency = true;
+  std::string ProfileFile;
+
+  AnalysisContext(const SourceModel &Model, const Profile &P,
+                  const AnalysisOptions &Options);
+  const FunctionCode &code(const FunctionSamples &S);
+  /// Model.functionForSymbol and canonicalSymbol, remembered: counters repeat a symbol
+  /// a thousand times.
+  const Function *function(llvm::StringRef Symbol);
+  const std::string &canonical(llvm::StringRef Symbol);
+  uint64_t weigh(const StallCount &S) const {
+    return UseLatency ? S.LatencySamples : S.Samples;
+  }
+  LineRef line(const SourceFrame &F);
+  LineRef line(FileId File, unsigned Line) const;
+  /// The line that a person would work on: the innermost frame in an editable file,
+  /// else the innermost one. Empty path when there is no line at all.
+  LineRef primary(llvm::ArrayRef<SourceFrame> Frames);
+  /// Every frame that lies in a file of the model which may be edited.
+  std::vector<LineRef> chain(llvm::ArrayRef<SourceFrame> Frames);
+
+private:
+  std::map<std::pair<std::string, unsigned>, LineRef> Lines;
+  std::map<std::string, std::optional<FileId>> Files;
+  llvm::StringMap<const Function *> Functions;
+  llvm::StringMap<std::string> Canonical;
+};
+
+/// Kernels of the profile joined to the model's, with their share of the time.
+KernelTable joinKernels(AnalysisContext &C, std::vector<std::string> &Notes);
+/// Marks the hot kernels. EvidenceUnusable when none of them is in the model.
+llvm::Error markHot(AnalysisContext &C, KernelTable &Table,
+                    std::vector<std::string> &Notes);
+
+/// Fails when the source differs from the one that was profiled.
+llvm::Error checkFresh(AnalysisContext &C, const KernelTable &Table,
+                       std::vector<std::string> &Notes);
+
+/// All stall items of one kernel, largest first, without ids and weights; Value and
+/// Samples are filled. \p Missing receives the samples without a line.
+std::vector<Evidence> stallEvidence(AnalysisContext &C, const KernelData &Data,
+                                    uint64_t &Total, uint64_t &WithoutLine);
+
+/// Sum of the metric over items: name → samples.
+std::map<std::string, double> stallMetrics(llvm::ArrayRef<Evidence> Items);
+
+/// Occupancy by the limits of the device. See Occupancy.cpp for the formula.
+struct Occupancy {
+  double Theoretical = 0; ///< 0 when unknown
+  std::string Limiter;
+  unsigned BlocksPerSm = 0;
+};
+Occupancy occupancy(const DeviceInfo &D, const LaunchShape &Shape, unsigned Registers,
+                    uint64_t StaticShared);
+/// \p D with the limits that its compute capability implies where they are missing.
+DeviceInfo withDefaults(DeviceInfo D);
+
+Roofline roofline(const DeviceInfo &D, const KernelData &Data,
+                  const KernelDiagnosis &K);
+
+/// Kernel-level items (roofline, counters, launch) that the facts support.
+/// \p Stalls are the kernel's listed stall items.
+std::vector<Evidence> kernelEvidence(AnalysisContext &C, const KernelData &Data,
+                                     const KernelDiagnosis &K,
+                                     llvm::ArrayRef<Evidence> Stalls);
+/// Their metrics, whether or not they became evidence.
+std::map<std::string, double> kernelMetrics(AnalysisContext &C, const KernelData &Data,
+                                            const KernelDiagnosis &K);
+
+/// Regions of all items; fills Evidence::Needed.
+std::vector<Region> findRegions(const SourceModel &Model, std::vector<Evidence> &Items);
+
+/// The shape with the most time (launches when times are missing), null when there
+/// is none.
+const LaunchShape *mainShape(llvm::ArrayRef<LaunchShape> Shapes);
+uint64_t volume(const Dim3 &D);
+/// True when the kernel's own body (or a helper's it calls) holds a loop.
+bool hasLoop(const SourceModel &Model, FunctionId Kernel);
+std::string fileName(llvm::StringRef Path);
+void addLine(std::vector<LineRef> &Lines, const LineRef &L);
+
+/// Sorts by \p Less, equal elements staying in order. (std::stable_sort warns with
+/// libstdc++ 12 under recent Clang.)
+template <typename T, typename Less> void sortStably(std::vector<T> &List, Less Before) {
+  std::vector<size_t> Order(List.size());
+  for (size_t I = 0; I != Order.size(); ++I)
+    Order[I] = I;
+  llvm::sort(Order, [&](size_t A, size_t B) {
+    if (Before(List[A], List[B]))
+      return true;
+    return !Before(List[B], List[A]) && A < B;
+  });
+  std::vector<T> Sorted;
+  Sorted.reserve(List.size());
+  for (size_t I : Order)
+    Sorted.push_back(std::move(List[I]));
+  List = std::move(Sorted);
+}
+
+} // namespace optimas
+
+#endif // OPTIMAS_LIB_ANALYSIS_INTERNAL_H

@@ -1,0 +1,333 @@
+//===- KernelEvidence.cpp - Roofline, counter and launch items --*- C++ -*-===//
+//
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Internal.h"
+#include "Phrases.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+namespace optimas {
+
+namespace {
+/// A launch of at least this many full waves gains nothing from more blocks.
+constexpr double ManyWaves = 16;
+/// Part of the last wave that is empty, of all waves, above which it is reported.
+constexpr double TailLoss = 0.15;
+constexpr double LowOccupancy = 0.5;
+/// Share of latency samples that wait for memory above which occupancy matters.
+constexpr double MemoryBound = 0.3;
+/// Sectors per request of 4-byte accesses of a full warp are 4; twice that is
+/// scattered.
+constexpr double ScatteredSectors = 8;
+/// Useful part of shared-memory wavefronts under which conflicts are reported.
+constexpr double SharedUseful = 0.8;
+
+/// Builds the items of one kernel.
+class KernelItems {
+public:
+  KernelItems(AnalysisContext &C, const KernelData &Data, const KernelDiagnosis &K,
+              llvm::ArrayRef<Evidence> Stalls)
+      : C(C), Data(Data), K(K), Stalls(Stalls), Device(withDefaults(C.P.Device)) {}
+  std::vector<Evidence> run();
+  std::map<std::string, double> metrics();
+
+private:
+  Evidence make(EvidenceKind Kind, llvm::StringRef Reason);
+  void addRoofline();
+  void addCounters();
+  void addSectors(llvm::StringRef Op, InstrClass Class, llvm::StringRef What);
+  void addSpills();
+  void addLaunch();
+  void addLaunchItem(llvm::StringRef Reason, llvm::StringRef Metric, Direction Move,
+                     double Value, llvm::StringRef Unit, std::string Sentence);
+  void addAccessLines(Evidence &E, llvm::ArrayRef<InstrClass> Classes);
+  double memoryShare() const;
+  double waves() const;
+
+  AnalysisContext &C;
+  const KernelData &Data;
+  const KernelDiagnosis &K;
+  llvm::ArrayRef<Evidence> Stalls;
+  DeviceInfo Device;
+  std::vector<Evidence> Items;
+};
+} // namespace
+
+Evidence KernelItems::make(EvidenceKind Kind, llvm::StringRef Reason) {
+  Evidence E;
+  E.Kind = Kind;
+  E.Kernel = K.Function;
+  E.KernelName = K.Name;
+  E.Reason = Reason.str();
+  E.ProfileFile = C.ProfileFile;
+  E.Confidence = 0.9;
+  const Function &F = C.Model.function(K.Function);
+  E.Consumer = C.line(F.Definition.File, F.Signature.EndLine);
+  E.Consumer.Function = F.Name;
+  return E;
+}
+
+/// Lines of the instructions of these classes, those with the most samples around
+/// them first: in the order in which the stall items name them, then by address.
+void KernelItems::addAccessLines(Evidence &E, llvm::ArrayRef<InstrClass> Classes) {
+  std::set<std::pair<std::string, unsigned>> Wanted;
+  std::vector<LineRef> InOrder;
+  for (const FunctionSamples *S : Data.Samples) {
+    const FunctionCode &Code = C.code(*S);
+    for (auto [Index, I] : llvm::enumerate(Code.graph().instructions()))
+      if (llvm::is_contained(Classes, I.Class)) {
+        std::vector<SourceFrame> Frames = Code.frames(Index);
+        for (const LineRef &L : C.chain(Frames))
+          if (Wanted.insert({L.Path, L.Line}).second)
+            InOrder.push_back(L);
+      }
+  }
+  for (const Evidence &Stall : Stalls)
+    for (const ProducerRef &P : Stall.Producers)
+      if (Wanted.count({P.Where.Path, P.Where.Line}))
+        addLine(E.Lines, P.Where);
+  for (const LineRef &L : InOrder)
+    addLine(E.Lines, L);
+}
+
+double KernelItems::memoryShare() const {
+  double Memory = 0, All = 0;
+  for (const Evidence &E : Stalls) {
+    All += E.Samples;
+    if (E.Reason == "long_scoreboard" || E.Reason == "lg_throttle" || E.Reason == "drain")
+      Memory += E.Samples;
+  }
+  return All > 0 ? Memory / All : 0;
+}
+
+void KernelItems::addRoofline() {
+  const Roofline &R = K.Roof;
+  if (!R.Available || R.Levels.empty())
+    return;
+  const RooflineLevel *Nearest = nullptr;
+  auto Percent = [](const RooflineLevel &L) {
+    return 100 * L.AchievedBytesPerSecond / L.CeilingBytesPerSecond;
+  };
+  for (const RooflineLevel &L : R.Levels)
+    if (!Nearest || Percent(L) > Percent(*Nearest))
+      Nearest = &L;
+  Evidence E = make(EvidenceKind::Roofline, Nearest->Level);
+  bool Compute = llvm::StringRef(R.Bound).starts_with("compute");
+  if (Compute) {
+    E.Reason = R.Precision;
+    E.Metric = R.Precision + "_pct_of_peak";
+    E.Value = R.PercentOfRoof;
+  } else {
+    E.Metric = Nearest->Level + "_pct_of_peak";
+    E.Value = Percent(*Nearest);
+  }
+  E.Move = Direction::Up;
+  E.Unit = "%";
+  std::string Rate = llvm::formatv("{0} moves {1} of {2}", Nearest->Level,
+                                   rateText(Nearest->AchievedBytesPerSecond),
+                                   rateText(Nearest->CeilingBytesPerSecond))
+                         .str();
+  if (R.Bound == "latency")
+    E.Sentence = llvm::formatv("latency binds: no roof is reached, the nearest is {0} "
+                               "({1:F0} %); headroom {2:F2}x",
+                               Rate, E.Value, R.Headroom)
+                     .str();
+  else if (Compute)
+    E.Sentence = llvm::formatv("bound by {0}: {1:F0} % of its peak; headroom {2:F2}x",
+                               R.Bound, R.PercentOfRoof, R.Headroom)
+                     .str();
+  else
+    E.Sentence = llvm::formatv("bound by {0}: {1} ({2:F0} %); headroom {3:F2}x for the "
+                               "bytes moved now",
+                               R.Bound, Rate, E.Value, R.Headroom)
+                     .str();
+  addAccessLines(E, {InstrClass::GlobalLoad, InstrClass::GlobalStore, InstrClass::Atomic,
+                     InstrClass::AsyncCopy});
+  Items.push_back(std::move(E));
+}
+
+void KernelItems::addCounters() {
+  double Shared = Data.counter("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum")
+                      .value_or(0) +
+                  Data.counter("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum")
+                      .value_or(0);
+  double Conflicts =
+      Data.counter("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum").value_or(0) +
+      Data.counter("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum").value_or(0);
+  if (Shared > 0 && 1 - Conflicts / Shared < SharedUseful) {
+    Evidence E = make(EvidenceKind::Counter, "shared_bank_conflicts");
+    E.Metric = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum";
+    E.Value = Data.counter(E.Metric).value_or(Conflicts);
+    E.Unit = "conflicts";
+    E.Sentence =
+        llvm::formatv("{0} of shared-memory wavefronts are bank conflicts ({1} a launch)",
+                      percentText(std::min(1.0, Conflicts / Shared)),
+                      countText(uint64_t(E.Value)))
+            .str();
+    addAccessLines(E, {InstrClass::SharedLoad, InstrClass::SharedStore});
+    Items.push_back(std::move(E));
+  }
+  addSectors("ld", InstrClass::GlobalLoad, "load");
+  addSectors("st", InstrClass::GlobalStore, "store");
+  addSpills();
+}
+
+void KernelItems::addSectors(llvm::StringRef Op, InstrClass Class, llvm::StringRef What) {
+  std::string Stem = ("_pipe_lsu_mem_global_op_" + Op + ".sum").str();
+  double Sectors = Data.counter("l1tex__t_sectors" + Stem).value_or(0);
+  double Requests = Data.counter("l1tex__t_requests" + Stem).value_or(0);
+  double Useful = Data.counter("smsp__sass_average_data_bytes_per_sector_mem_global_op_" +
+                               Op.str() + ".ratio")
+                      .value_or(0);
+  if (Requests <= 0 || Sectors / Requests <= ScatteredSectors || Useful > 16)
+    return;
+  Evidence E = make(EvidenceKind::Counter, ("global_" + What + "_sectors").str());
+  E.Metric = "l1tex__t_sectors" + Stem;
+  E.Value = Sectors;
+  E.Unit = "sectors";
+  E.Sentence = llvm::formatv("each {0} request touches {1:F1} sectors of 32 bytes{2}: the "
+                             "threads of a warp do not access neighbouring addresses",
+                             What, Sectors / Requests,
+                             Useful > 0 ? llvm::formatv(", {0:F0} useful bytes in each",
+                                                        Useful)
+                                              .str()
+                                        : std::string())
+                   .str();
+  addAccessLines(E, Class);
+  Items.push_back(std::move(E));
+}
+
+void KernelItems::addSpills() {
+  double Local = Data.counter("l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum").value_or(0) +
+                 Data.counter("l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum").value_or(0);
+  if (Local <= 0)
+    return;
+  Evidence E = make(EvidenceKind::Counter, "local_memory");
+  E.Metric = "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum";
+  E.Value = Data.counter(E.Metric).value_or(0);
+  E.Unit = "sectors";
+  E.Sentence = llvm::formatv("the kernel keeps {0} bytes a thread in local memory and moves "
+                             "{1} sectors of it a launch",
+                             K.LocalPerThread, countText(uint64_t(Local)))
+                   .str();
+  addAccessLines(E, {InstrClass::LocalLoad, InstrClass::LocalStore});
+  Items.push_back(std::move(E));
+}
+
+/// Launches in waves: blocks over the blocks that fit the device at once.
+double KernelItems::waves() const {
+  const LaunchShape *Shape = mainShape(K.Shapes);
+  if (!Shape || !Device.Sms)
+    return 0;
+  Occupancy O = occupancy(Device, *Shape, K.Registers, K.StaticShared);
+  return O.BlocksPerSm ? double(volume(Shape->Grid)) / (double(O.BlocksPerSm) * Device.Sms)
+                       : 0;
+}
+
+void KernelItems::addLaunchItem(llvm::StringRef Reason, llvm::StringRef Metric,
+                                Direction Move, double Value, llvm::StringRef Unit,
+                                std::string Sentence) {
+  Evidence E = make(EvidenceKind::Launch, Reason);
+  E.Metric = Metric.str();
+  E.Move = Move;
+  E.Value = Value;
+  E.Unit = Unit.str();
+  E.Sentence = std::move(Sentence);
+  std::vector<const LaunchSite *> Sites = C.Model.launchSitesOf(K.Function);
+  for (const LaunchSite *S : Sites)
+    if (C.Model.file(S->Whole.File).Editable)
+      addLine(E.Lines, C.line(S->Whole.File, S->Whole.BeginLine));
+  if (!E.Lines.empty()) {
+    for (LineRef &L : E.Lines)
+      L.Function = Sites.front()->Caller;
+    E.Consumer = E.Lines.front();
+  }
+  Items.push_back(std::move(E));
+}
+
+void KernelItems::addLaunch() {
+  const LaunchShape *Shape = mainShape(K.Shapes);
+  double Waves = waves();
+  if (!Shape || Waves <= 0)
+    return;
+  uint64_t Blocks = volume(Shape->Grid), Threads = volume(Shape->Block);
+  uint64_t Fit = uint64_t(double(Blocks) / Waves + 0.5);
+  if (Waves < 1)
+    addLaunchItem("partial_wave", "waves", Direction::Up, Waves, "waves",
+                  llvm::formatv("the launch has {0} blocks where the device holds {1} at "
+                                "once: {2} of its warps have work",
+                                countText(Blocks), countText(Fit), percentText(Waves))
+                      .str());
+  else if (double Full = std::ceil(Waves); Full - Waves > TailLoss * Full)
+    addLaunchItem("tail", "wave_efficiency", Direction::Up, 100 * Waves / Full, "%",
+                  llvm::formatv("{0} blocks make {1:F2} waves of {2}: the last one is mostly "
+                                "empty",
+                                countText(Blocks), Waves, countText(Fit))
+                      .str());
+  if (Waves >= ManyWaves && !hasLoop(C.Model, K.Function))
+    addLaunchItem("few_elements_per_thread", "blocks_per_launch", Direction::Down,
+                  double(Blocks), "blocks",
+                  llvm::formatv("{0} blocks of {1} threads ({2:F0} waves) run a kernel "
+                                "without a loop: every thread pays the set-up for a single "
+                                "element",
+                                countText(Blocks), Threads, Waves)
+                      .str());
+  if (K.TheoreticalOccupancy > 0 && K.TheoreticalOccupancy < LowOccupancy &&
+      memoryShare() >= MemoryBound)
+    addLaunchItem("occupancy", "theoretical_occupancy", Direction::Up,
+                  100 * K.TheoreticalOccupancy, "%",
+                  llvm::formatv("{0} of the warps that fit an SM are resident, limited by "
+                                "{1} ({2} registers a thread, {3} bytes of shared memory a "
+                                "block), while {4} of latency samples wait for memory",
+                                percentText(K.TheoreticalOccupancy), K.OccupancyLimiter,
+                                K.Registers, K.StaticShared + Shape->DynamicShared,
+                                percentText(memoryShare()))
+                      .str());
+}
+
+std::vector<Evidence> KernelItems::run() {
+  if (C.Options.UseRoofline)
+    addRoofline();
+  if (C.Options.UseCounters)
+    addCounters();
+  addLaunch();
+  return std::move(Items);
+}
+
+std::map<std::string, double> KernelItems::metrics() {
+  std::map<std::string, double> M;
+  for (auto &[Name, V] : Data.Counters)
+    M[Name] = V->Median;
+  for (const RooflineLevel &L : K.Roof.Levels)
+    M[L.Level + "_pct_of_peak"] =
+        100 * L.AchievedBytesPerSecond / L.CeilingBytesPerSecond;
+  if (K.Roof.Available && K.Roof.PeakFlopPerSecond > 0)
+    M[K.Roof.Precision + "_pct_of_peak"] =
+        100 * K.Roof.FlopPerSecond / K.Roof.PeakFlopPerSecond;
+  M["launches"] = double(K.Launches);
+  M["theoretical_occupancy"] = 100 * K.TheoreticalOccupancy;
+  if (const LaunchShape *Shape = mainShape(K.Shapes))
+    M["blocks_per_launch"] = double(volume(Shape->Grid));
+  if (double Waves = waves()) {
+    M["waves"] = Waves;
+    M["wave_efficiency"] = 100 * Waves / std::ceil(Waves);
+  }
+  return M;
+}
+
+std::vector<Evidence> kernelEvidence(AnalysisContext &C, const KernelData &Data,
+                                     const KernelDiagnosis &K,
+                                     llvm::ArrayRef<Evidence> Stalls) {
+  return KernelItems(C, Data, K, Stalls).run();
+}
+
+std::map<std::string, double> kernelMetrics(AnalysisContext &C, const KernelData &Data,
+                                            const KernelDiagnosis &K) {
+  return KernelItems(C, Data, K, {}).metrics();
+}
+
+} // namespace optimas
