@@ -259,7 +259,10 @@ bool PcSampler::getData(Context &C) {
   size_t Got = C.Read->Data.totalNumPcs;
   if (Got || C.Read->Data.totalSamples)
     consume(*C.Read, "read");
-  return Got && C.Read->Data.remainingNumPcs;
+  // A range that a module's unloading ended waits in the configured buffer.
+  const CUpti_PCSamplingData &Waiting = C.Configured->Data;
+  return Got && (C.Read->Data.remainingNumPcs || Waiting.remainingNumPcs ||
+                 Waiting.totalNumPcs);
 }
 
 void PcSampler::drain(CUcontext Handle) {

@@ -136,7 +136,7 @@ Expected<std::vector<std::string>> Cubin::extract(StringRef Bytes) {
     return makeError(ExitCode::EvidenceUnusable,
                      Twine(Result.Compressed) +
                          " cubins in this file are compressed with LZ4",
-                     "", "Build with nvcc -Xfatbinary --no-compress, or -cubin.");
+                     "", "Build with nvcc -Xfatbin=-compress-mode=none, or -cubin.");
   return std::move(Result.Images);
 }
 

@@ -14,7 +14,7 @@ results = []
 
 
 def check(name, good, detail=""):
-    results.append(good)
+    results.append(bool(good))
     print(f"{'PASS' if good else 'FAIL'} {name}{' : ' + str(detail) if detail != '' else ''}",
           flush=True)
     return good

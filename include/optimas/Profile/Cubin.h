@@ -48,9 +48,10 @@ class Cubin {
 public:
   /// Fails with EvidenceUnusable on anything that is not a whole CUDA ELF image.
   static llvm::Expected<Cubin> parse(llvm::StringRef Bytes, llvm::StringRef Name);
-  /// The cubins inside a host object or executable's fat binary, in file order;
-  /// compressed entries are skipped with a note (nvcc compresses by default:
-  /// build with `-cubin` or `--no-compress` for this).
+  /// The cubins inside a host object or executable's fat binary, in file order,
+  /// those that nvcc packed with zstd unpacked. Packed with LZ4
+  /// (`-compress-mode=speed`) they are left out, an error when no other is there.
+  /// Empty when there is no device code.
   static llvm::Expected<std::vector<std::string>> extract(llvm::StringRef Bytes);
 
   Cubin(Cubin &&);
