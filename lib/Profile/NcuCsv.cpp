@@ -7,7 +7,9 @@
 #include "NcuCsv.h"
 #include "optimas/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
+#include <charconv>
 
 using namespace llvm;
 
@@ -77,31 +79,32 @@ NcuPage recognizeNcuPage(StringRef Text, size_t &Start) {
   return NcuPage::None;
 }
 
-/// `36,483.30` → `36483.30`; nothing when the commas are not at thousands.
-static std::optional<std::string> withoutThousands(StringRef Cell) {
-  StringRef Digits = Cell;
-  std::string Result = Digits.consume_front("-") ? "-" : "";
-  size_t End = Digits.find_first_not_of("0123456789,");
-  StringRef Whole = Digits.take_front(End);
+/// Whether the commas of \p Cell stand at thousands.
+static bool hasThousands(StringRef Cell) {
+  Cell.consume_front("-");
+  auto [Whole, Rest] = Cell.split('.');
   SmallVector<StringRef, 8> Groups;
   Whole.split(Groups, ',');
-  for (size_t I = 0; I < Groups.size(); ++I) {
-    bool First = I == 0;
-    if (Groups.size() > 1 && (Groups[I].size() > 3 || Groups[I].empty() ||
-                              (!First && Groups[I].size() != 3)))
-      return std::nullopt;
-    Result += Groups[I];
-  }
-  return Result + Digits.drop_front(Whole.size()).str();
+  if (Groups.front().empty() || Groups.front().size() > 3 || Rest.contains(','))
+    return false;
+  return llvm::all_of(drop_begin(Groups), [](StringRef G) { return G.size() == 3; });
 }
 
 std::optional<double> parseNcuNumber(StringRef Cell) {
   Cell = Cell.trim();
   if (Cell.empty() || !(isDigit(Cell.front()) || Cell.front() == '-'))
     return std::nullopt;
-  std::optional<std::string> Plain = withoutThousands(Cell);
+  SmallString<32> Plain;
+  if (Cell.contains(',')) {
+    if (!hasThousands(Cell))
+      return std::nullopt;
+    llvm::copy_if(Cell, std::back_inserter(Plain), [](char C) { return C != ','; });
+    Cell = Plain;
+  }
+  // A raw page of many launches has millions of these.
   double Value = 0;
-  if (!Plain || StringRef(*Plain).getAsDouble(Value))
+  auto [End, Error] = std::from_chars(Cell.begin(), Cell.end(), Value);
+  if (Error != std::errc() || End != Cell.end())
     return std::nullopt;
   return Value;
 }

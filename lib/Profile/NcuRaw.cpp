@@ -107,20 +107,22 @@ private:
 } // namespace
 
 Error RawPage::readHead() {
-  SmallVector<StringRef, 0> Names, Units;
-  if (Csv.next(Names) != CsvReader::Status::Row ||
-      Csv.next(Units) != CsvReader::Status::Row)
+  SmallVector<StringRef, 0> Cells;
+  if (Csv.next(Cells) != CsvReader::Status::Row)
     return fail("the file ends in its head: it is cut short");
-  if (Units.size() != Names.size())
-    return fail("a units row of " + Twine(Units.size()) + " cells under " +
-                Twine(Names.size()) + " names: the file is cut short or was edited");
-  for (size_t I = 0; I < Names.size(); ++I) {
-    Column C;
-    C.Name = Names[I].str();
-    C.Unit = Units[I].str();
-    C.Scale = scaleToBase(C.Unit);
-    ByName.try_emplace(C.Name, I);
-    Columns.push_back(std::move(C));
+  Columns.resize(Cells.size());
+  for (size_t I = 0; I < Cells.size(); ++I) {
+    Columns[I].Name = Cells[I].str();
+    ByName.try_emplace(Cells[I], I);
+  }
+  if (Csv.next(Cells) != CsvReader::Status::Row)
+    return fail("the file ends in its head: it is cut short");
+  if (Cells.size() != Columns.size())
+    return fail("a units row of " + Twine(Cells.size()) + " cells under " +
+                Twine(Columns.size()) + " names: the file is cut short or was edited");
+  for (size_t I = 0; I < Cells.size(); ++I) {
+    Columns[I].Unit = Cells[I].str();
+    Columns[I].Scale = scaleToBase(Columns[I].Unit);
   }
   std::optional<size_t> Kernel = column("Kernel Name");
   if (!Kernel)

@@ -361,6 +361,7 @@ Expected<Profile> parseProfileJson(StringRef Bytes, StringRef Name) {
   Profile P;
   std::optional<uint64_t> Version;
   bool TooNew = false;
+  std::set<StringRef> Seen;
   Error E = forEachMember(Bytes, [&](StringRef Key, StringRef Value) -> Error {
     if (Key == "optimas_profile") {
       uint64_t N = 0;
@@ -369,6 +370,8 @@ Expected<Profile> parseProfileJson(StringRef Bytes, StringRef Name) {
       Version = N;
       TooNew = N > ProfileFormatVersion;
     }
+    if (!Seen.insert(Key).second)
+      return createStringError("member `" + Key + "` stands twice");
     // What a later version means by a key is not known here.
     return TooNew ? Error::success() : readMember(Key, Value, P);
   });

@@ -156,6 +156,19 @@ TEST(NcuRaw, ProgressBeforeThePageIsSkipped) {
   EXPECT_EQ(P->Kernels[0].Launches, 10u);
 }
 
+TEST(NcuRaw, QuotesInNamesAreCells) {
+  // Doubled quotes: the names must outlive the units row.
+  Profile P = cantFail(parseNcuRawCsv("\"ID\",\"Process ID\",\"Kernel Name\",\"a \"\"long\"\" "
+                                      "column name of a section\"\n"
+                                      "\"\",\"\",\"\",\"us\"\n"
+                                      "\"0\",\"1\",\"f(int)\",\"1,234.5\"\n",
+                                      "raw.csv"));
+  ASSERT_EQ(P.Counters.size(), 1u);
+  EXPECT_EQ(P.Counters[0].Name, "a \"long\" column name of a section");
+  EXPECT_EQ(P.Counters[0].Unit, "ns");
+  EXPECT_EQ(P.Counters[0].Median, 1234500.0);
+}
+
 TEST(NcuCsv, WindowsLineEndsAndMarks) {
   std::string Text = "\xef\xbb\xbf";
   for (char C : recorded("transpose", "source.csv"))

@@ -153,6 +153,7 @@ TEST(ProfileJson, ContradictionsAreRefused) {
   EXPECT_TRUE(has(With(R"("kernels":[{"registers":4294967296}])"), "in range"));
   EXPECT_TRUE(has(With(R"("kernels":[{"shapes":[{"grid":[1,2]}]}])"), "three integers"));
   EXPECT_TRUE(has(With(R"("functions":{})"), "an array is expected"));
+  EXPECT_TRUE(has(With(R"("kernels":[],"kernels":[])"), "`kernels` stands twice"));
 }
 
 TEST(ProfileJson, DeepNestingIsRefused) {
