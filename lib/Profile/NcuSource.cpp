@@ -92,7 +92,7 @@ private:
   std::set<std::string> Files;       ///< owns what the places refer to
   // The current block.
   StringRef File;
-  bool ExpectFunction = false, ExpectHeader = false;
+  bool ExpectFunction = false, ExpectHeader = false, AnyStalls = false;
   Columns Cols;
   unsigned Line = 0;
   // The current launch.
@@ -142,9 +142,7 @@ Error SourcePage::readHeader(ArrayRef<StringRef> Cells) {
     Cols.Stalls.push_back(
         {I, reasonOf(Cells[I]).str(), Cells[I].ends_with("(Not Issued)")});
   }
-  if (Cols.Stalls.empty())
-    return fail("no stall columns: the report was recorded without source counters "
-                "(use ncu --set full --import-source yes)");
+  AnyStalls |= !Cols.Stalls.empty(); // a launch too short for a sample has none
   return Error::success();
 }
 
@@ -302,6 +300,11 @@ Expected<Profile> SourcePage::read() {
   if (Result.Functions.empty())
     return unusableSourcePage("the page has no instructions: the report holds no kernel "
                               "with source counters",
+                              Name);
+  if (!AnyStalls)
+    return unusableSourcePage("the page has no stall columns: no launch was long enough "
+                              "to be sampled, or the report was recorded without source "
+                              "counters (use ncu --set full --import-source yes)",
                               Name);
   for (FunctionSamples &F : Result.Functions)
     for (PcSample &Pc : F.Pcs) {

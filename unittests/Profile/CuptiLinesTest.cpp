@@ -103,6 +103,11 @@ TEST_P(CuptiLinesOf, NestedInliningTemplatesMacrosAndHeaders) {
   EXPECT_TRUE(Chains.count({7, 12, 30})) << "square in norm in nested";
   EXPECT_TRUE(Chains.count({7, 12, 31})) << "the same from the second call";
 
+  // sm_90 and later reserve 1024 bytes in the same section.
+  ASSERT_TRUE(C.function("_Z6sharedPf"));
+  EXPECT_EQ(C.function("_Z6sharedPf")->StaticShared, 1024u);
+  EXPECT_EQ(Nested->StaticShared, 0u);
+
   // What was not inlined is a function of its own behind the kernel.
   const CubinFunction *Calls = C.function("_Z5callsPfi");
   ASSERT_TRUE(Calls);

@@ -110,6 +110,24 @@ TEST(NcuSource, TheDecodersLineIsAmongEveryPcsLines) {
   EXPECT_EQ(Compared, 128u + 200u + 80u);
 }
 
+/// A block as ncu prints it for a launch too short to be sampled.
+static const char *const Unsampled =
+    "\"File Path\",\"/src/a.cu\"\n\"Function Name\",\"stat(float *)\"\n"
+    "\"Line No\",\"Source\",\"Address\",\"Source\",\"# Samples\",\"Instructions Executed\"\n"
+    "\"3\",\"int i = 0;\",\"-\",\"-\",\"0\",\"32\"\n"
+    "\"\",\"\",\"0x7f00fb7a0000\",\"      EXIT\",\"0\",\"32\"\n";
+
+TEST(NcuSource, ALaunchWithoutSamplesHasNoStallColumns) {
+  Profile P = cantFail(
+      parseNcuSourceCsv(Unsampled + recorded("transpose", "source.csv"), "source.csv"));
+  ASSERT_EQ(P.Functions.size(), 3u);
+  EXPECT_TRUE(P.Functions[0].Pcs[0].Stalls.empty());
+  EXPECT_EQ(P.Functions[0].Pcs[0].Executed, 32u);
+  std::string Message = messageOf(parseNcuSourceCsv(Unsampled, "source.csv"));
+  EXPECT_TRUE(has(Message, "no stall columns")) << Message;
+  EXPECT_TRUE(has(Message, "--set full --import-source yes")) << Message;
+}
+
 TEST(NcuRaw, UnitsAreBaseUnits) {
   Profile P = cantFail(parseNcuRawCsv(recorded("topk", "raw.csv"), "raw.csv"));
   ASSERT_EQ(P.Kernels.size(), 1u);
