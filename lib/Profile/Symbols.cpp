@@ -131,11 +131,14 @@ static void normaliseLiteral(Tokens &T) {
     Last = StringRef(Last).rtrim("ulUL").str();
 }
 
-static void normaliseLists(Tokens &T);
+/// Lists that nest deeper, which no kernel's do, stay as they are.
+constexpr unsigned MaxNesting = 64;
+
+static void normaliseLists(Tokens &T, unsigned Nesting = 0);
 
 /// One parameter or template argument: `const` behind what it qualifies.
-static Tokens normaliseType(Tokens T) {
-  normaliseLists(T);
+static Tokens normaliseType(Tokens T, unsigned Nesting) {
+  normaliseLists(T, Nesting);
   normaliseLiteral(T);
   Tokens Leading;
   while (!T.empty() && isQualifier(T.front())) {
@@ -157,7 +160,9 @@ static Tokens normaliseType(Tokens T) {
 }
 
 /// Normalises every comma-separated part of every bracketed list.
-static void normaliseLists(Tokens &T) {
+static void normaliseLists(Tokens &T, unsigned Nesting) {
+  if (Nesting == MaxNesting)
+    return;
   Tokens Result;
   for (size_t I = 0; I < T.size(); ++I) {
     Result.push_back(T[I]);
@@ -169,7 +174,7 @@ static void normaliseLists(Tokens &T) {
     for (++I; I < T.size(); ++I) {
       bool Closes = Depth == 0 && depthChange(T[I]) < 0;
       if (Closes || (Depth == 0 && T[I] == ",")) {
-        for (std::string &Token : normaliseType(std::move(Part)))
+        for (std::string &Token : normaliseType(std::move(Part), Nesting + 1))
           Result.push_back(std::move(Token));
         Part.clear();
         Result.push_back(T[I]);
@@ -322,15 +327,12 @@ static Parts partsOf(StringRef Symbol) {
 std::string baseName(StringRef Canonical) {
   Tokens T = canonicalTokens(Canonical);
   Tokens Result;
-  int Depth = 0;
+  int Depth = 0; // in template arguments
   for (size_t I = 0, End = parametersAt(T); I < End; ++I) {
-    if (T[I] == "<" || Depth == 0)
-      if (T[I] != "<")
-        Result.push_back(T[I]);
     if (T[I] == "<" || T[I] == ">")
       Depth += depthChange(T[I]);
-    if (T[I] == ">" && Depth == 0 && !Result.empty() && Result.back() == ">")
-      Result.pop_back();
+    else if (Depth == 0)
+      Result.push_back(T[I]);
   }
   return join(Result);
 }

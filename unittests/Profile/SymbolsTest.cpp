@@ -108,4 +108,12 @@ TEST(Symbols, DamagedNamesAreNames) {
     baseName(Text);
     EXPECT_TRUE(symbolsMatch(Text, Text));
   }
+  // Nesting must not cost the stack.
+  std::string Deep = "f";
+  for (const char *Part : {"(", "<", "f<(", "const "})
+    for (unsigned I = 0; I < 20000; ++I)
+      Deep += Part;
+  canonicalSymbol(Deep);
+  canonicalSymbol("_Z1f" + std::string(60000, 'P') + "i");
+  canonicalSymbol("_Z1fI" + std::string(60000, 'I'));
 }
