@@ -8,6 +8,7 @@
 #include "optimas/Profile/Readers.h"
 #include "optimas/Support/Error.h"
 #include "optimas/Support/Files.h"
+#include "optimas/Support/Json.h"
 #include "llvm/Support/JSON.h"
 
 using namespace llvm;
@@ -238,7 +239,7 @@ void Fields::read(const json::Value &V, std::vector<StallCount> &Out, json::Path
 
 /// Parses the text of one value into \p Out; \p Where names it in messages.
 template <typename T> static Error readPiece(StringRef Text, const Twine &Where, T &Out) {
-  Expected<json::Value> V = json::parse(Text);
+  Expected<json::Value> V = parseJson(Text);
   if (!V)
     return createStringError(Where + ": " + toString(V.takeError()));
   std::string Name = Where.str();
@@ -261,7 +262,7 @@ static Error readArray(StringRef Text, const Twine &Where, std::vector<T> &Out) 
 }
 
 static Error readString(StringRef Text, const Twine &Where, std::string &Out) {
-  Expected<json::Value> V = json::parse(Text);
+  Expected<json::Value> V = parseJson(Text);
   if (!V)
     return createStringError(Where + ": " + toString(V.takeError()));
   std::optional<StringRef> S = V->getAsString();
