@@ -89,18 +89,18 @@ function(optimas_add_unittest Name)
   set_property(GLOBAL APPEND PROPERTY OPTIMAS_UNITTESTS ${Name}Tests)
 endfunction()
 
-# optimas_add_fuzzer(Command SOURCES … LINKS Frontend) makes CommandFuzzer, a libFuzzer
-# program, when OPTIMAS_FUZZ is on.
+# optimas_add_fuzzer(commands LINKS Frontend SOURCES …) makes fuzz-commands, a libFuzzer
+# program, when OPTIMAS_FUZZ is on: build with the asan+ubsan preset, run with
+#   build/asan+ubsan/fuzz/fuzz-commands -max_total_time=180 corpus [seeds]
 function(optimas_add_fuzzer Name)
   if(NOT OPTIMAS_FUZZ)
     return()
   endif()
-  cmake_parse_arguments(ARG "CLANG" "" "SOURCES;LINKS;EXTERNAL" ${ARGN})
-  add_executable(${Name}Fuzzer ${ARG_SOURCES})
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(fuzz-${Name} ${ARG_SOURCES})
   list(TRANSFORM ARG_LINKS PREPEND optimas)
-  target_link_libraries(${Name}Fuzzer PRIVATE ${ARG_LINKS} optimas_flags optimas_llvm
-    $<$<BOOL:${ARG_CLANG}>:optimas_clang> ${ARG_EXTERNAL})
-  target_link_options(${Name}Fuzzer PRIVATE -fsanitize=fuzzer)
-  set_target_properties(${Name}Fuzzer PROPERTIES
-    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzzers)
+  target_link_libraries(fuzz-${Name} PRIVATE ${ARG_LINKS} optimas_flags optimas_llvm)
+  target_link_options(fuzz-${Name} PRIVATE -fsanitize=fuzzer)
+  set_target_properties(fuzz-${Name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
 endfunction()

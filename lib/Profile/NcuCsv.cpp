@@ -17,16 +17,19 @@ namespace optimas {
 
 /// Mangled names join with cubins exactly; the demangled ones leave things out.
 static const char *const SourceArguments[] = {
-    "--page",       "source",   "--csv",
-    "--print-source", "cuda,sass", "--print-kernel-base", "mangled"};
+    "--page",         "source",    "--csv",
+    "--print-source", "cuda,sass", "--print-kernel-base",
+    "mangled"};
 static const char *const RawArguments[] = {"--page", "raw", "--csv",
                                            "--print-kernel-base", "mangled"};
 
 ArrayRef<const char *> sourcePageArguments() { return SourceArguments; }
 ArrayRef<const char *> rawPageArguments() { return RawArguments; }
 
-static std::string exportCommand(ArrayRef<const char *> Arguments, StringRef Output) {
-  return ("LC_ALL=C ncu --import run.ncu-rep " + join(Arguments, " ") + " > " + Output)
+static std::string exportCommand(ArrayRef<const char *> Arguments,
+                                 StringRef Output) {
+  return ("LC_ALL=C ncu --import run.ncu-rep " + join(Arguments, " ") + " > " +
+          Output)
       .str();
 }
 
@@ -38,17 +41,20 @@ Error unusableSourcePage(const Twine &What, StringRef Name) {
 
 Error unusableRawPage(const Twine &What, StringRef Name) {
   return makeError(ExitCode::EvidenceUnusable, What, Name,
-                   "Export it again: " + exportCommand(RawArguments, "run.raw.csv"));
-}
-
-Error unusablePage(const Twine &What, StringRef Name) {
-  return makeError(ExitCode::EvidenceUnusable, What, Name,
-                   "Export the pages that can be: " +
-                       exportCommand(SourceArguments, "run.source.csv") + "\n  and: " +
+                   "Export it again: " +
                        exportCommand(RawArguments, "run.raw.csv"));
 }
 
-/// A row starts where a line starts, and these are the first cells of all pages.
+Error unusablePage(const Twine &What, StringRef Name) {
+  return makeError(
+      ExitCode::EvidenceUnusable, What, Name,
+      "Export the pages that can be: " +
+          exportCommand(SourceArguments, "run.source.csv") +
+          "\n  and: " + exportCommand(RawArguments, "run.raw.csv"));
+}
+
+/// A row starts where a line starts, and these are the first cells of all
+/// pages.
 static NcuPage pageOfLine(StringRef Line) {
   if (Line.starts_with("\"File Path\","))
     return NcuPage::Source;
@@ -87,7 +93,8 @@ static bool hasThousands(StringRef Cell) {
   Whole.split(Groups, ',');
   if (Groups.front().empty() || Groups.front().size() > 3 || Rest.contains(','))
     return false;
-  return llvm::all_of(drop_begin(Groups), [](StringRef G) { return G.size() == 3; });
+  return llvm::all_of(drop_begin(Groups),
+                      [](StringRef G) { return G.size() == 3; });
 }
 
 std::optional<double> parseNcuNumber(StringRef Cell) {
@@ -98,7 +105,8 @@ std::optional<double> parseNcuNumber(StringRef Cell) {
   if (Cell.contains(',')) {
     if (!hasThousands(Cell))
       return std::nullopt;
-    llvm::copy_if(Cell, std::back_inserter(Plain), [](char C) { return C != ','; });
+    llvm::copy_if(Cell, std::back_inserter(Plain),
+                  [](char C) { return C != ','; });
     Cell = Plain;
   }
   // A raw page of many launches has millions of these.
@@ -111,8 +119,8 @@ std::optional<double> parseNcuNumber(StringRef Cell) {
 
 bool isForeignNumber(StringRef Cell) {
   Cell = Cell.trim();
-  bool Numeric = !Cell.empty() && isDigit(Cell.front()) && isDigit(Cell.back()) &&
-                 llvm::all_of(Cell, [](char C) {
+  bool Numeric = !Cell.empty() && isDigit(Cell.front()) &&
+                 isDigit(Cell.back()) && llvm::all_of(Cell, [](char C) {
                    // Non-ASCII: narrow no-break spaces between thousands.
                    return isDigit(C) || StringRef(".,' ").contains(C) || C < 0;
                  });

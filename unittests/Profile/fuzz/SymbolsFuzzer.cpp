@@ -8,7 +8,8 @@ using namespace optimas;
 
 /// Two names, split at the first newline.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
-  auto [A, B] = StringRef(reinterpret_cast<const char *>(Data), Size).split('\n');
+  auto [A, B] =
+      StringRef(reinterpret_cast<const char *>(Data), Size).split('\n');
   std::string Canonical = canonicalSymbol(A);
   baseName(Canonical);
   if (symbolsMatch(A, B) != symbolsMatch(B, A))
