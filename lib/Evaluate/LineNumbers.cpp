@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "optimas/Evaluate/LineNumbers.h"
+#include <numeric>
 
 using namespace llvm;
 
@@ -169,9 +170,12 @@ static std::optional<size_t> safeLineFrom(ArrayRef<LineScanner::Line> Lines,
 }
 
 Expected<std::string> applyKeepingLines(StringRef Text, ArrayRef<FileEdit> Edits) {
-  std::vector<FileEdit> Sorted = Edits.vec();
-  sort(Sorted, [](const FileEdit &A, const FileEdit &B) {
-    return std::tie(A.Offset, A.Length, A.Edit) < std::tie(B.Offset, B.Length, B.Edit);
+  // Insertions at one place keep their order and come before a replacement there.
+  std::vector<size_t> Order(Edits.size());
+  std::iota(Order.begin(), Order.end(), 0);
+  sort(Order, [&](size_t A, size_t B) {
+    return std::make_tuple(Edits[A].Offset, Edits[A].Length != 0, A) <
+           std::make_tuple(Edits[B].Offset, Edits[B].Length != 0, B);
   });
   LineScanner Scanner(Text);
   StringRef End = Text.contains("\r\n") ? "\r\n" : "\n";
@@ -193,7 +197,8 @@ Expected<std::string> applyKeepingLines(StringRef Text, ArrayRef<FileEdit> Edits
     Out += Text.slice(At, To);
     At = To;
   };
-  for (const FileEdit &E : Sorted) {
+  for (size_t Index : Order) {
+    const FileEdit &E = Edits[Index];
     size_t Stop = size_t(E.Offset) + E.Length;
     if (E.Offset < At || Stop > Text.size())
       return makeError(ExitCode::Internal,

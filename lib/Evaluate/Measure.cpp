@@ -133,4 +133,62 @@ bool isImplausible(double Speedup, double Headroom) {
   return Speedup > 10 || (Headroom > 0 && Speedup > Headroom * 1.1);
 }
 
+/// The row that stands for the candidate: the edited kernels together, else the one.
+static const Comparison *mainRow(ArrayRef<Comparison> Kernels,
+                                 ArrayRef<std::string> Edited) {
+  const Comparison *Main = nullptr;
+  for (const Comparison &C : Kernels)
+    if (C.Name == "edited kernels" || (!Main && isEdited(C.Name, Edited)))
+      Main = &C;
+  return Main;
+}
+
+static std::string micros(double Ns) { return formatv("{0:F1}", Ns / 1000).str(); }
+
+static std::string summary(const Comparison &C) {
+  return formatv("{0} {1} \xe2\x86\x92 {2} \xc2\xb5s a run, {3:F2}\xc3\x97 (95 % interval "
+                 "{4:F3} to {5:F3}, A/A {6:F3} to {7:F3}, {8} pairs)",
+                 C.Name, micros(C.BaselineNs), micros(C.CandidateNs), C.Speedup, C.Low,
+                 C.High, C.NoiseLow, C.NoiseHigh, C.CandidateSamples.size())
+      .str();
+}
+
+Decision decide(ArrayRef<Comparison> Kernels, ArrayRef<std::string> Edited,
+                const ValidationOutcome &V, ValidateMode Mode, double Headroom,
+                double RelativeWidth, bool Explained) {
+  Decision D;
+  if (V.Ran && !V.Mismatches.empty() && !V.AcceptedByCommand)
+    return {VerdictKind::WrongResult, V.label(), false};
+  const Comparison *Main = mainRow(Kernels, Edited);
+  if (!Main || Main->BaselineNs <= 0)
+    return {VerdictKind::NotMeasured, "the edited kernels ran in no timed run", false};
+  D.Verdict = judge(*Main, RelativeWidth);
+  D.Why = summary(*Main);
+  if (D.Verdict != VerdictKind::Faster)
+    return D;
+  for (const Comparison &C : Kernels)
+    if (isEdited(C.Name, Edited) && judge(C, RelativeWidth) == VerdictKind::Slower)
+      return {VerdictKind::Ambiguous,
+              D.Why + formatv("; but {0} became slower, {1:F2}\xc3\x97", C.Name, C.Speedup).str(),
+              false};
+  if (isImplausible(Main->Speedup, Headroom) && !Explained)
+    return {VerdictKind::Ambiguous,
+            D.Why +
+                (Headroom > 0 && Main->Speedup <= 10
+                     ? formatv("; held as implausible: the roofline leaves {0:F2}\xc3\x97",
+                               Headroom)
+                           .str()
+                     : std::string("; held as implausible: more than 10\xc3\x97")),
+            true};
+  bool Exact = V.Ran && V.MemoryChecked && V.MemoryIdentical && V.OutputIdentical;
+  if (Exact || (Mode == ValidateMode::Command && V.AcceptedByCommand)) {
+    D.Why += "; " + V.label();
+    return D;
+  }
+  D.Verdict = VerdictKind::Ambiguous;
+  D.Why += "; not accepted: " + V.label() +
+           (V.MemoryWhyNot.empty() ? "" : ", device memory unchecked (" + V.MemoryWhyNot + ")");
+  return D;
+}
+
 } // namespace optimas

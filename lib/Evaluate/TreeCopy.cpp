@@ -107,7 +107,11 @@ std::string replacePath(StringRef Text, StringRef From, StringRef To) {
     if (At == StringRef::npos)
       return Out + Text.str();
     StringRef Rest = Text.drop_front(At + From.size());
-    bool Whole = (Rest.empty() || !IsName(Rest[0])) && (At == 0 || !IsName(Text[At - 1]));
+    // `/x/home` and `x/home` hold `/home` without meaning it; `-I/home` means it.
+    StringRef Word = Text.take_front(At);
+    Word = Word.drop_front(Word.find_last_of(" \t\n\"'=:;,()<>|&") + 1);
+    bool Begins = Word.empty() || (Word[0] == '-' && !Word.contains('/'));
+    bool Whole = Begins && (Rest.empty() || !IsName(Rest[0]));
     Out += Text.take_front(At);
     Out += Whole ? To : From;
     Text = Rest;

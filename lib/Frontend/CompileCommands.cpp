@@ -8,7 +8,6 @@
 #include "CompileCommandsOptions.h"
 #include "CompileCommandsToolkit.h"
 #include "optimas/Support/Files.h"
-#include "optimas/Support/Json.h"
 #include "optimas/Support/Subprocess.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -109,7 +108,7 @@ Expected<std::vector<CompileCommand>> loadCompileDatabase(StringRef BuildDir) {
   auto Text = readFile(Path, ExitCode::Usage);
   if (!Text)
     return Text.takeError();
-  auto Parsed = parseJson(*Text);
+  auto Parsed = json::parse(*Text);
   if (!Parsed)
     return makeError(ExitCode::Usage,
                      "is not JSON: " + toString(Parsed.takeError()), Path, HowToMake);

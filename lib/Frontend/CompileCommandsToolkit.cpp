@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 #include "CompileCommandsToolkit.h"
 #include "optimas/Support/Files.h"
-#include "optimas/Support/Json.h"
 #include "optimas/Support/Subprocess.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -62,7 +61,7 @@ static int buildOfNvcc(StringRef Root) {
     consumeError(Text.takeError());
     return -1;
   }
-  auto Parsed = parseJson(*Text);
+  auto Parsed = json::parse(*Text);
   if (!Parsed) {
     consumeError(Parsed.takeError());
     return -1;

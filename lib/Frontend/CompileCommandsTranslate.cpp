@@ -263,7 +263,6 @@ static Error translateNvcc(ArrayRef<std::string> Words, unsigned PreferredSm,
     if (Error E = chooseArch(Reader.Archs, PreferredSm, Toolkit, Out))
       return E;
   addToolkitArgs(Toolkit, Out);
-  addGccHeaders(Out);
   return Error::success();
 }
 

@@ -132,9 +132,7 @@ std::optional<Spelled> StatementWalker::place(const Stmt *S,
       P->Range = Places.make(A->first, A->second, P->Range.End);
       P->InMacro |= Attributes.isMacroID();
     }
-  // Behind a macro stands the `;` of the outermost of its statements.
-  const Statement *Parent = Model.statement(Enclosing);
-  if (endsWithSemicolon(S) && !(P->InMacro && Parent && Parent->InMacro))
+  if (endsWithSemicolon(S))
     P->Range = Places.withSemicolon(P->Range);
   return P;
 }

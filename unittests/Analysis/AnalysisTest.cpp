@@ -16,7 +16,7 @@ namespace optimas {
 static SourceModel build(const std::string &Folder, const std::string &Main,
                          const FrontendOptions &Options) {
   CompileCommand C;
-  C.Directory = "/"; // the files may be in memory only
+  C.Directory = Folder;
   C.File = Folder + "/" + Main;
   C.Args = {"nvcc", "-arch=sm_90", "-O3", "-lineinfo", "-c", C.File};
   return llvm::cantFail(buildSourceModel(C, Options));
@@ -44,17 +44,13 @@ Profile exampleProfile(const std::string &Name) {
   return P;
 }
 
-const SourceModel &modelOf(const std::map<std::string, std::string> &Files,
-                           const std::string &Main) {
-  static std::map<std::map<std::string, std::string>, SourceModel> Models;
-  auto It = Models.find(Files);
-  if (It != Models.end())
-    return It->second;
+SourceModel modelOf(const std::map<std::string, std::string> &Files,
+                    const std::string &Main) {
   FrontendOptions Options;
   Options.ProjectRoot = SourceFolder;
   for (auto &[Name, Text] : Files)
     Options.Overlay[std::string(SourceFolder) + "/" + Name] = Text;
-  return Models.emplace(Files, build(SourceFolder, Main, Options)).first->second;
+  return build(SourceFolder, Main, Options);
 }
 
 ProfileBuilder::ProfileBuilder(const SourceModel *Fresh) {

@@ -59,6 +59,23 @@ VerdictKind judge(const Comparison &C, double RelativeWidth);
 /// \p Headroom 0 when there is no roofline.
 bool isImplausible(double Speedup, double Headroom);
 
+/// A verdict with its reason.
+struct Decision {
+  VerdictKind Verdict = VerdictKind::Ambiguous;
+  std::string Why;
+  bool Implausible = false;
+};
+
+/// Decides on a candidate from its kernels' comparisons (compareKernels()) and what
+/// validation found. Faster needs all of: the statistics say so for the edited kernels
+/// together, no instantiation of them is slower, device memory was checked and is
+/// identical (or the user's own command accepted the results), and the speedup is
+/// plausible. \p Explained: a speedup beyond the headroom is explained by the
+/// candidate's own counters.
+Decision decide(llvm::ArrayRef<Comparison> Kernels, llvm::ArrayRef<std::string> Edited,
+                const ValidationOutcome &Validation, ValidateMode Mode, double Headroom,
+                double RelativeWidth, bool Explained = false);
+
 } // namespace optimas
 
 #endif // OPTIMAS_EVALUATE_MEASURE_H

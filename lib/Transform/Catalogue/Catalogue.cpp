@@ -15,8 +15,6 @@ llvm::ArrayRef<const Transformation *> catalogue() {
   static const Transformation *const All[] = {
       &loadBatching(),
       &registerAccumulator(),
-      &sharedPadding(),
-      &vectorizedAccess(),
   };
   return All;
 }

@@ -29,10 +29,9 @@ struct LoopShape {
   std::string Test; ///< `<` or `<=`
   std::string
       BoundText; ///< the right side of Test, cast where the test converts it
-  std::string StepText;
-  std::string StepType; ///< in which the step is kept: as wide as the variable
+  std::string StepText; ///< an operand of `*`
   bool StepMayBeNegative = false;
-  std::string Wide; ///< 64-bit type in which no sum of variable and steps wraps
+  std::string Wide; ///< 64-bit type in which no sum of index and step wraps
   const clang::Expr *Bound = nullptr, *Step = nullptr; ///< Step null: 1
 };
 

@@ -1,0 +1,68 @@
+//===- Replay.h - Recorded evaluations -*- C++ -*-===//
+//
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// What was found out on a GPU can be shown where there is none. A recording holds the
+/// outcome of every candidate under a key made of the candidate's sources and the
+/// compile command, both free of the machine's paths. Whatever does not match is
+/// *not-measured*, with what differs; it is never given a verdict.
+///
+//===----------------------------------------------------------------------===//
+#ifndef OPTIMAS_EVALUATE_REPLAY_H
+#define OPTIMAS_EVALUATE_REPLAY_H
+
+#include "optimas/Evaluate/Pipeline.h"
+#include "llvm/Support/JSON.h"
+
+namespace optimas {
+
+constexpr unsigned RecordingVersion = 1;
+
+/// The compile command without what differs between machines: launchers and the
+/// compiler's folder, outputs, dependency files, the host compiler; the project's, the
+/// build's and the toolkit's folders become `<root>`, `<build>`, `<cuda>`.
+std::string normalisedCommand(const CompileCommand &Command, llvm::StringRef ProjectRoot,
+                              llvm::StringRef BuildDir, llvm::StringRef CudaPath);
+
+/// SHA-256 over the normalised command and, of every file that \p Set changes, its path
+/// from the project's root and its new content.
+std::string candidateKey(const Subject &S, const EvaluationOptions &O, const EditSet &Set);
+
+/// The recorded form of an outcome, and back. The edit set is not part of it: a replay
+/// has its own.
+llvm::json::Object outcomeJson(const CandidateOutcome &C);
+llvm::Expected<CandidateOutcome> outcomeFrom(const llvm::json::Object &O);
+
+/// A whole recording (docs/schemas/evaluation-record.schema.json).
+struct Recording {
+  std::string Machine, Date, Compiler, Command;
+  std::map<std::string, std::string> Sources; ///< path from the root → SHA-256, unedited
+  std::vector<CandidateOutcome> Candidates;
+  std::optional<CandidateOutcome> Final;
+  std::vector<Ablation> Ablations;
+  std::optional<double> ResultAgreement;
+  std::vector<std::string> Notes;
+};
+
+std::string toJson(const Recording &R);
+/// EvidenceUnusable on anything that is no recording of version RecordingVersion or
+/// earlier.
+llvm::Expected<Recording> parseRecording(llvm::StringRef Bytes, llvm::StringRef Name);
+
+/// `<Dir>/<source's stem>.evaluation.json`.
+std::string recordingPath(llvm::StringRef Dir, llvm::StringRef Source);
+
+/// `NVIDIA H200, driver 580.159, 2026-01-31`.
+std::string recordedOn(const Recording &R);
+
+/// What forbids the use of \p R for this subject: another command, another source. Empty
+/// when it fits.
+std::string whyNot(const Recording &R, const Subject &S, const EvaluationOptions &O);
+
+} // namespace optimas
+
+#endif // OPTIMAS_EVALUATE_REPLAY_H
