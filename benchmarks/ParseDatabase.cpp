@@ -32,6 +32,8 @@ static cl::opt<std::string> BuildDir(cl::Positional, cl::Required,
                                      cl::desc("<build folder>"));
 static cl::opt<unsigned> Sample("sample", cl::desc("Parse about this many files only, "
                                                    "spread over the database"));
+static cl::opt<unsigned> Skip("skip", cl::desc("Leave out this many files first, to go on "
+                                               "after a run that was stopped"));
 static cl::opt<unsigned> Sm("sm", cl::desc("The GPU to parse for, 90 for sm_90"));
 static cl::opt<std::string> Match("match", cl::desc("Only files whose path holds this"));
 static cl::opt<std::string> CudaPath("cuda-path", cl::desc("The CUDA toolkit"));
@@ -143,6 +145,8 @@ static std::vector<CompileCommand> chosen(std::vector<CompileCommand> Database) 
       consumeError(T.takeError());
     return !Cuda || !StringRef(C.File).contains(Match) || !Seen.insert(C.File).second;
   });
+  Database.erase(Database.begin(),
+                 Database.begin() + std::min<size_t>(Skip, Database.size()));
   if (!Sample || Database.size() <= Sample)
     return Database;
   std::vector<CompileCommand> Some;

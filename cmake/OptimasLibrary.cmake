@@ -88,3 +88,19 @@ function(optimas_add_unittest Name)
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/unittests)
   set_property(GLOBAL APPEND PROPERTY OPTIMAS_UNITTESTS ${Name}Tests)
 endfunction()
+
+# optimas_add_fuzzer(commands LINKS Frontend SOURCES …) makes fuzz-commands, a libFuzzer
+# program, when OPTIMAS_FUZZ is on: build with the asan+ubsan preset, run with
+#   build/asan+ubsan/fuzz/fuzz-commands -max_total_time=180 corpus [seeds]
+function(optimas_add_fuzzer Name)
+  if(NOT OPTIMAS_FUZZ)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(fuzz-${Name} ${ARG_SOURCES})
+  list(TRANSFORM ARG_LINKS PREPEND optimas)
+  target_link_libraries(fuzz-${Name} PRIVATE ${ARG_LINKS} optimas_flags optimas_llvm)
+  target_link_options(fuzz-${Name} PRIVATE -fsanitize=fuzzer)
+  set_target_properties(fuzz-${Name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
+endfunction()

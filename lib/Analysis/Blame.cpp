@@ -62,8 +62,10 @@ static bool inQueue(const Instruction &I, llvm::StringRef Reason) {
   return Q == Queue::Mio || Q == Queue::Global;
 }
 
+/// ULDC and CS2R read constants and clocks without a scoreboard.
 static bool hasFixedLatency(const Instruction &I) {
-  return I.Class == InstrClass::Other || I.Class == InstrClass::Tensor;
+  return I.Class == InstrClass::Other || I.Class == InstrClass::Tensor ||
+         (I.WriteBarrier == NoBarrier && (I.Mnemonic == "ULDC" || I.Mnemonic == "CS2R"));
 }
 
 bool BlameGraph::feeds(size_t Producer, size_t Consumer) const {

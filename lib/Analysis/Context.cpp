@@ -51,14 +51,41 @@ CubinCache::Found CubinCache::find(const FunctionSamples &Samples) {
   return Result;
 }
 
+/// Is \p Code what the profile's SASS text shows? A cubin given beside an exported
+/// page may be of another build.
+static bool sameCode(llvm::ArrayRef<Instruction> Code, const FunctionSamples &Samples) {
+  size_t At = 0;
+  for (const PcSample &Pc : Samples.Pcs) {
+    while (At != Code.size() && Code[At].Offset < Pc.Offset)
+      ++At;
+    if (At == Code.size() || Code[At].Offset != Pc.Offset)
+      return false;
+    llvm::StringRef Known = Code[At].Mnemonic;
+    if (Pc.Sass.empty() || Known.starts_with("op_"))
+      continue;
+    std::string Text = parseSass(Pc.Sass, Pc.Offset).Instr.Mnemonic;
+    // Names carry more or fewer suffixes on either side (`IMAD.WIDE`, `IADD3`).
+    llvm::StringRef Stem = Known.split('.').first.take_front(3);
+    if (!llvm::StringRef(Text).starts_with(Stem))
+      return false;
+  }
+  return true;
+}
+
 FunctionCode::FunctionCode(const FunctionSamples &Samples, CubinCache &Cubins)
     : Samples(Samples), Where(Cubins.find(Samples)) {
   for (const PcSample &Pc : Samples.Pcs) {
     ByOffset[Pc.Offset] = &Pc;
     HasText |= !Pc.Sass.empty();
   }
+  std::vector<Instruction> Decoded;
+  if (Where.Function) {
+    Decoded = Where.Image->instructions(*Where.Function);
+    if (!sameCode(Decoded, Samples))
+      Where = {};
+  }
   if (Where.Function)
-    Graph = std::make_unique<BlameGraph>(Where.Image->instructions(*Where.Function));
+    Graph = std::make_unique<BlameGraph>(Decoded);
   else
     Graph = std::make_unique<BlameGraph>(BlameGraph::fromSassText(Samples.Pcs));
   llvm::ArrayRef<Instruction> Code = Graph->instructions();
@@ -83,12 +110,14 @@ std::vector<SourceFrame> FunctionCode::frames(size_t Index) const {
   if (Index >= Graph->instructions().size())
     return {};
   uint64_t Offset = Graph->instructions()[Index].Offset;
+  // The cubin knows the whole inline chain; Nsight Compute's page only lines.
+  if (Where.Function) {
+    std::vector<SourceFrame> Frames = Where.Image->frames(*Where.Function, Offset);
+    if (!Frames.empty())
+      return Frames;
+  }
   auto It = ByOffset.find(Offset);
-  if (It != ByOffset.end() && !It->second->Frames.empty())
-    return It->second->Frames;
-  if (Where.Function)
-    return Where.Image->frames(*Where.Function, Offset);
-  return {};
+  return It == ByOffset.end() ? std::vector<SourceFrame>() : It->second->Frames;
 }
 
 AnalysisContext::AnalysisContext(const SourceModel &Model, const Profile &P,

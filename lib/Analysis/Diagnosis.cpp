@@ -65,7 +65,7 @@ llvm::StringRef toString(RegionKind K) {
   case RegionKind::Signature:
     return "signature";
   case RegionKind::LaunchSite:
-    return "launch_site";
+    return "launch-site";
   }
   llvm_unreachable("a kind without a name");
 }

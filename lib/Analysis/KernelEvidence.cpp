@@ -127,7 +127,7 @@ void KernelItems::addRoofline() {
   }
   E.Move = Direction::Up;
   E.Unit = "%";
-  std::string Rate = llvm::formatv("{0} moves {1} of {2}", Nearest->Level,
+  std::string Rate = llvm::formatv("{0} at {1} of {2}", Nearest->Level,
                                    rateText(Nearest->AchievedBytesPerSecond),
                                    rateText(Nearest->CeilingBytesPerSecond))
                          .str();

@@ -83,6 +83,7 @@ private:
 
   // Launch sites (LaunchSites.cpp)
   void addLaunchSites();
+  void addLostLaunches();
   FunctionId kernelOf(const clang::FunctionDecl *Callee) const;
 
   // Errors (ErrorTriage.cpp)

@@ -8,6 +8,7 @@
 #include "CompileCommandsOptions.h"
 #include "CompileCommandsToolkit.h"
 #include "optimas/Support/Files.h"
+#include "optimas/Support/Json.h"
 #include "optimas/Support/Subprocess.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -108,7 +109,7 @@ Expected<std::vector<CompileCommand>> loadCompileDatabase(StringRef BuildDir) {
   auto Text = readFile(Path, ExitCode::Usage);
   if (!Text)
     return Text.takeError();
-  auto Parsed = json::parse(*Text);
+  auto Parsed = parseJson(*Text);
   if (!Parsed)
     return makeError(ExitCode::Usage,
                      "is not JSON: " + toString(Parsed.takeError()), Path, HowToMake);

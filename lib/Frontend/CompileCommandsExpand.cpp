@@ -56,6 +56,10 @@ Error Expander::expandFile(StringRef Name) {
   if (is_contained(Open, File))
     return makeError(ExitCode::Usage, "the response file includes itself", File,
                      "remove the cycle");
+  // Reading a pipe or a device might never end.
+  if (sys::fs::exists(File) && !sys::fs::is_regular_file(File))
+    return makeError(ExitCode::Usage, "the command's response file is not a file", File,
+                     "correct the command");
   uint64_t Size = 0;
   if (!sys::fs::file_size(File, Size) && Size > MaxBytes)
     return makeError(ExitCode::Usage, "the response file is over 64 MiB", File,

@@ -11,6 +11,7 @@
 #include "llvm/Option/Arg.h"
 #include "llvm/Option/ArgList.h"
 #include "llvm/Option/OptTable.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -90,6 +91,35 @@ void translateHostOptions(ArrayRef<std::string> Words, TranslatedCommand &Out) {
   }
 }
 
+std::string gccHeaderFolder(StringRef Root) {
+  std::string Best;
+  unsigned BestVersion = 0;
+  std::error_code EC;
+  for (sys::fs::directory_iterator Target(Root, EC), End; !EC && Target != End;
+       Target.increment(EC)) {
+    std::error_code Inner;
+    for (sys::fs::directory_iterator V(Target->path(), Inner); !Inner && V != End;
+         V.increment(Inner)) {
+      std::string Dir = V->path() + "/include";
+      unsigned Version;
+      StringRef Name = sys::path::filename(V->path());
+      // `12` or `12.2.0`.
+      if (Name.split('.').first.getAsInteger(10, Version) || Version <= BestVersion ||
+          !sys::fs::exists(Dir + "/omp.h"))
+        continue;
+      Best = Dir;
+      BestVersion = Version;
+    }
+  }
+  return Best;
+}
+
+void addGccHeaders(TranslatedCommand &Out) {
+  static const std::string Folder = gccHeaderFolder("/usr/lib/gcc");
+  if (!Folder.empty())
+    Out.ClangArgs.insert(Out.ClangArgs.end(), {"-idirafter", Folder});
+}
+
 /// Options of Clang's driver that say what to make of the AST, or where.
 static bool dropsClangOption(const opt::Option &O) {
   static constexpr unsigned Ids[] = {
@@ -155,6 +185,8 @@ Error translateClang(ArrayRef<std::string> Words, bool Gcc, unsigned PreferredSm
     Out.Language = Extension == ".cu" ? "cuda" : Extension == ".c" ? "c" : "c++";
   }
   Out.IsCuda = Out.Language == "cuda";
+  if (Gcc)
+    addGccHeaders(Out);
   if (!Out.IsCuda)
     return Error::success();
   auto Found = findDefaultToolkit(Toolkit);

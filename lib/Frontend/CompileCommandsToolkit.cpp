@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "CompileCommandsToolkit.h"
 #include "optimas/Support/Files.h"
+#include "optimas/Support/Json.h"
 #include "optimas/Support/Subprocess.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -61,7 +62,7 @@ static int buildOfNvcc(StringRef Root) {
     consumeError(Text.takeError());
     return -1;
   }
-  auto Parsed = json::parse(*Text);
+  auto Parsed = parseJson(*Text);
   if (!Parsed) {
     consumeError(Parsed.takeError());
     return -1;

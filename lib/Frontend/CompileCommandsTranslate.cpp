@@ -263,6 +263,7 @@ static Error translateNvcc(ArrayRef<std::string> Words, unsigned PreferredSm,
     if (Error E = chooseArch(Reader.Archs, PreferredSm, Toolkit, Out))
       return E;
   addToolkitArgs(Toolkit, Out);
+  addGccHeaders(Out);
   return Error::success();
 }
 

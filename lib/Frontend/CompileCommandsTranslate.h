@@ -36,6 +36,14 @@ void translateHostOptions(llvm::ArrayRef<std::string> Words, TranslatedCommand &
 /// True when Clang's driver knows the option; a flag of GCC's alone must not reach it.
 bool clangKnows(llvm::StringRef Word);
 
+/// The headers of the newest GCC below \p Root (`/usr/lib/gcc`) that has omp.h; empty
+/// when there is none.
+std::string gccHeaderFolder(llvm::StringRef Root);
+
+/// Lets Clang find what only GCC has (omp.h, quadmath.h): nvcc's host compiler does.
+/// Last in the search, so that everything Clang has comes from Clang.
+void addGccHeaders(TranslatedCommand &Out);
+
 /// Translates a Clang or GCC command (after expansion, compiler at \p First).
 llvm::Error translateClang(llvm::ArrayRef<std::string> Args, bool Gcc,
                            unsigned PreferredSm, llvm::StringRef CudaPath,

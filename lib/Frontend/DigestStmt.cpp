@@ -56,8 +56,11 @@ void DigestWriter::sequence(llvm::ArrayRef<Item> Items,
              (Hole.Begin != Hole.End ||
               (I.Range->Begin < Hole.Begin && Hole.End < I.Range->End));
     });
+    // A place of insertion at either end of a block stands outside it.
+    bool AtEnd = Hole.Begin == Hole.End && (Hole.Begin == Context->Begin ||
+                                            Hole.End == Context->End);
     if (Hole.File == Context->File && Context->Begin <= Hole.Begin &&
-        Hole.End <= Context->End && !Inside)
+        Hole.End <= Context->End && !Inside && !AtEnd)
       Level.push_back(H);
   }
   llvm::sort(Level, [&](int A, int B) {

@@ -107,6 +107,7 @@ private:
                         {"device", F.IsDevice},
                         {"template", F.IsTemplate},
                         {"in_macro", F.InMacro},
+                        {"incomplete", F.Incomplete},
                         {"definition", range(F.Definition)},
                         {"signature", range(F.Signature)},
                         {"body", range(F.Body)},

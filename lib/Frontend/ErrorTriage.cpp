@@ -24,10 +24,13 @@ using llvm::StringRef;
 
 namespace optimas {
 
-/// Errors that complain about a complete AST: nvcc's rules for what may be called
-/// and initialised where differ from Clang's.
-static bool leavesAstWhole(unsigned Id) {
-  switch (Id) {
+/// Errors about what may be called and initialised where: nvcc's rules differ from
+/// Clang's, and every statement stays in the AST.
+static bool isMatterOfSpace(const RawDiagnostic &D) {
+  switch (D.Id) {
+  case diag::err_ovl_no_viable_function_in_call:
+  case diag::err_ovl_no_viable_member_function_in_call:
+    return D.CandidateInOtherSpace;
   case diag::err_ref_bad_target:
   case diag::err_ref_bad_target_global_initializer:
   case diag::err_shared_var_init:
@@ -67,11 +70,15 @@ public:
       return Error::success();
     if (Fatal)
       return fail(*Fatal);
+    if (U.Device.Unit->TopLevel.empty())
+      return fail(firstError(mainFile()), "nothing in the file was understood");
     // Nothing points at device code; still, all of it must be there.
-    for (const Function &F : Model.Functions)
-      if (isEditable(F) && damaged(F.Decl))
+    for (Function &F : Model.Functions) {
+      F.Incomplete = damaged(F.Decl);
+      if (F.Incomplete && isEditable(F) && !holdsMatterOfSpace(F))
         return fail(firstError(F.Definition.File),
                     "the errors leave `" + F.Name + "` incomplete");
+    }
     for (FileId Id = 0; Id < Model.Files.size(); ++Id)
       if (Model.Files[Id].Editable)
         if (auto Line = lostDeviceCode(Id))
@@ -109,7 +116,9 @@ private:
       }
       if (P.IsError) {
         AnyError = true;
-        if (!Fatal && Place && !leavesAstWhole(D.Id) && touchesDeviceCode(*Place))
+        if (Place && isMatterOfSpace(D))
+          MattersOfSpace.push_back(*Place);
+        else if (!Fatal && Place && touchesDeviceCode(*Place))
           Fatal = Model.Diagnostics.size();
       }
       if (D.Id == diag::err_pp_file_not_found && !MissingHeader)
@@ -121,14 +130,22 @@ private:
   bool touchesDeviceCode(std::pair<FileId, unsigned> Place) const {
     if (!Model.Files[Place.first].Editable)
       return false;
-    SourceRange Here;
-    Here.File = Place.first;
-    Here.Begin = Place.second;
-    Here.End = Place.second + 1;
     return llvm::any_of(Model.Functions, [&](const Function &F) {
       const auto *A = F.Decl->getAttr<CUDADeviceAttr>();
       bool Written = F.IsKernel || (A && !A->isImplicit());
-      return Written && F.Definition.contains(Here);
+      return Written && isIn(Place, F);
+    });
+  }
+
+  /// A missing brace is reported where the function ends: just behind it counts.
+  static bool isIn(std::pair<FileId, unsigned> Place, const Function &F) {
+    return F.Definition.File == Place.first && F.Definition.Begin <= Place.second &&
+           Place.second <= F.Definition.End;
+  }
+
+  bool holdsMatterOfSpace(const Function &F) const {
+    return llvm::any_of(MattersOfSpace, [&](std::pair<FileId, unsigned> Place) {
+      return isIn(Place, F);
     });
   }
 
@@ -141,6 +158,8 @@ private:
   /// The line of a `__global__` or `__device__` that stands in active code of
   /// \p Id and in no declaration that Clang kept.
   std::optional<unsigned> lostDeviceCode(FileId Id) const;
+
+  FileId mainFile() const { return &Model.mainFile() - Model.Files.data(); }
 
   size_t firstError(FileId Id) const {
     for (size_t I = 0; I < Model.Diagnostics.size(); ++I)
@@ -174,6 +193,7 @@ private:
   SourceModel &Model;
   bool AnyError = false;
   std::optional<size_t> Fatal, MissingHeader;
+  std::vector<std::pair<FileId, unsigned>> MattersOfSpace;
 };
 
 /// Every range of \p Unit's declarations that carry a CUDA attribute.

@@ -7,6 +7,7 @@
 #include "Builder.h"
 #include "clang/AST/DynamicRecursiveASTVisitor.h"
 #include "clang/AST/ExprCXX.h"
+#include "clang/Lex/Lexer.h"
 
 using namespace clang;
 using llvm::StringRef;
@@ -24,9 +25,11 @@ static llvm::SmallVector<const FunctionDecl *, 2> namedKernels(const Expr *Calle
       Out.push_back(F);
   };
   Callee = Callee->IgnoreParenImpCasts();
-  if (const auto *U = dyn_cast<UnaryOperator>(Callee);
-      U && U->getOpcode() == UO_AddrOf)
+  while (const auto *U = dyn_cast<UnaryOperator>(Callee)) {
+    if (U->getOpcode() != UO_AddrOf && U->getOpcode() != UO_Deref)
+      break;
     Callee = U->getSubExpr()->IgnoreParenImpCasts();
+  }
   if (const auto *R = dyn_cast<DeclRefExpr>(Callee))
     Add(R->getDecl());
   else if (const auto *M = dyn_cast<MemberExpr>(Callee))
@@ -167,10 +170,52 @@ FunctionId SourceModelBuilder::kernelOf(const FunctionDecl *Callee) const {
   return It == ByKey.end() ? NoId : It->second;
 }
 
+/// Calls \p Found with the offset of every `<<<` that stands in \p Text outside
+/// comments, literals and directives.
+static void forEachChevron(StringRef Text, const LangOptions &LangOpts,
+                           llvm::function_ref<void(unsigned)> Found) {
+  Lexer Raw(SourceLocation(), LangOpts, Text.begin(), Text.begin(), Text.end());
+  Token Tok;
+  bool InDirective = false, AtEnd = false;
+  while (!AtEnd) {
+    AtEnd = Raw.LexFromRawLexer(Tok);
+    if (Tok.isAtStartOfLine())
+      InDirective = Tok.is(tok::hash);
+    if (Tok.is(tok::lesslessless) && !InDirective)
+      Found(Raw.getBufferLocation() - Text.begin() - 3);
+  }
+}
+
+void SourceModelBuilder::addLostLaunches() {
+  // Without an error every launch is in the AST.
+  if (llvm::none_of(Model.Diagnostics, [](const ParseDiagnostic &D) {
+        return D.Mode == CudaMode::Host && D.IsError;
+      }))
+    return;
+  const Spelling &Places = *Model.Asts->Host.Places;
+  for (FileId Id = 0; Id < Model.Files.size(); ++Id)
+    forEachChevron(Model.Files[Id].Text, Places.LangOpts, [&](unsigned Offset) {
+      SourceRange R = Places.make(Id, Offset, Offset + 3);
+      bool Known = llvm::any_of(Model.LaunchSites, [&](const LaunchSite &L) {
+        return L.Whole.contains(R);
+      });
+      bool Skipped = llvm::any_of(Model.Files[Id].Inactive, [&](const SourceRange &I) {
+        return I.contains(R);
+      });
+      if (Known || Skipped)
+        return;
+      Model.LostLaunches.push_back(R);
+      Model.Notes.push_back({Id, R.BeginLine,
+                             "a launch that Clang does not understand: the launch "
+                             "sites of its kernel are not all known"});
+    });
+}
+
 void SourceModelBuilder::addLaunchSites() {
   LaunchFinder Finder(*this);
   for (const Decl *D : Model.Asts->Host.Unit->TopLevel)
     Finder.TraverseDecl(D);
+  addLostLaunches();
 }
 
 } // namespace optimas

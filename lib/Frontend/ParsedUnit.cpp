@@ -8,6 +8,7 @@
 #include "OverlayFiles.h"
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/DeclTemplate.h"
+#include "clang/Basic/DiagnosticSema.h"
 #include "clang/Driver/CreateInvocationFromArgs.h"
 #include "clang/Frontend/FrontendActions.h"
 #include "clang/Lex/PPCallbacks.h"
@@ -30,7 +31,13 @@ public:
   void HandleDiagnostic(DiagnosticsEngine::Level Level,
                         const Diagnostic &Info) override {
     DiagnosticConsumer::HandleDiagnostic(Level, Info);
-    if (Level < DiagnosticsEngine::Warning)
+    if (Level == DiagnosticsEngine::Note && !Out.empty() &&
+        Info.getID() == diag::note_ovl_candidate_bad_target)
+      Out.back().CandidateInOtherSpace = true;
+    // The driver's remarks on versions and options have no place; what matters of
+    // them the translation has said.
+    if (Level < DiagnosticsEngine::Warning ||
+        (Level < DiagnosticsEngine::Error && Info.getLocation().isInvalid()))
       return;
     llvm::SmallString<128> Text;
     Info.FormatDiagnostic(Text);
@@ -48,9 +55,11 @@ public:
 
   void FileChanged(SourceLocation Loc, FileChangeReason Reason,
                    SrcMgr::CharacteristicKind Kind, FileID) override {
+    FileID File = SM.getFileID(Loc);
+    if (Reason == SystemHeaderPragma)
+      llvm::erase(Unit.UserFiles, File);
     if (Reason != EnterFile || SrcMgr::isSystem(Kind))
       return;
-    FileID File = SM.getFileID(Loc);
     if (SM.getFileEntryRefForID(File))
       Unit.UserFiles.push_back(File);
   }

@@ -21,12 +21,15 @@ class FrontendAction;
 
 namespace optimas {
 
-/// A diagnostic as Clang gave it, notes left out.
+/// A diagnostic as Clang gave it, notes left out but for what they mean.
 struct RawDiagnostic {
   unsigned Id = 0; ///< clang::diag::…
   clang::DiagnosticsEngine::Level Level = clang::DiagnosticsEngine::Note;
   clang::SourceLocation Loc; ///< invalid for the command line's
   std::string Message;
+  /// A candidate of a failed call differs only in the space (host, device) that
+  /// its declaration is for.
+  bool CandidateInOtherSpace = false;
 };
 
 /// An `#include` of a file that is no system header.

@@ -191,6 +191,9 @@ Expected<SourceModel> SourceModelBuilder::build(const CompileCommand &Command,
     Pass->Places = std::make_unique<Spelling>(*Pass->Unit);
     B.addFiles(*Pass, MainPath, Root);
   }
+  if (llvm::none_of(M.Files, [](const SourceFile &F) { return F.IsMain; }))
+    return makeError(ExitCode::ParseFailed, "cannot be read as a source file",
+                     MainPath, "check the path and its permissions");
   U.Device.Places->setFiles(M.Files);
   U.Host.Places->setFiles(M.Files);
   if (Error E = B.checkSameText())

@@ -132,7 +132,9 @@ std::optional<Spelled> StatementWalker::place(const Stmt *S,
       P->Range = Places.make(A->first, A->second, P->Range.End);
       P->InMacro |= Attributes.isMacroID();
     }
-  if (endsWithSemicolon(S))
+  // Behind a macro stands the `;` of the outermost of its statements.
+  const Statement *Parent = Model.statement(Enclosing);
+  if (endsWithSemicolon(S) && !(P->InMacro && Parent && Parent->InMacro))
     P->Range = Places.withSemicolon(P->Range);
   return P;
 }

@@ -153,10 +153,13 @@ static ParsedName parseName(StringRef Name) {
 
 /// Demangles either compiler's symbol; other text is taken as demangled already.
 static std::string demangled(StringRef Symbol) {
-  // nvcc -rdc=true names internal functions `__nv_static_<n>__<hash>_<file>__Z…`.
-  if (Symbol.starts_with("__nv_static_"))
-    if (size_t N = Symbol.rfind("_Z"); N != StringRef::npos)
-      Symbol = Symbol.drop_front(N);
+  // nvcc -rdc=true puts `__nv_static_<n>_<n characters>_` before internal functions.
+  StringRef Rest = Symbol;
+  size_t Length;
+  if (Rest.consume_front("__nv_static_") && !Rest.consumeInteger(10, Length) &&
+      Rest.consume_front("_") && Length < Rest.size() &&
+      Rest.drop_front(Length).starts_with("_"))
+    Symbol = Rest.drop_front(Length + 1);
   return demangle(Symbol);
 }
 

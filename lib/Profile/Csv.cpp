@@ -10,8 +10,8 @@ using namespace llvm;
 
 namespace optimas {
 
-/// Reads a cell up to its comma or line end, which stays. False when the text ends
-/// inside quotes.
+/// Reads a cell up to its comma or line end, which stays. False when the text
+/// ends inside quotes.
 bool CsvReader::readCell(StringRef &Cell) {
   if (at(At) != '"') {
     size_t End = std::min(Text.find_first_of(",\r\n", At), Text.size());

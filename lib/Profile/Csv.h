@@ -14,8 +14,8 @@
 
 namespace optimas {
 
-/// Reads RFC 4180 text row by row. Cells refer to the text, or, where quotes were
-/// doubled, to strings that live until the next row.
+/// Reads RFC 4180 text row by row. Cells refer to the text, or, where quotes
+/// were doubled, to strings that live until the next row.
 class CsvReader {
 public:
   explicit CsvReader(llvm::StringRef Text) : Text(Text) {}

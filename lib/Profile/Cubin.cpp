@@ -16,7 +16,6 @@ using namespace llvm;
 
 namespace optimas {
 
-
 using ElfFile = object::ELFFile<object::ELF64LE>;
 
 struct Cubin::Storage {
@@ -33,7 +32,7 @@ Cubin::~Cubin() = default;
 /// NVIDIA's own ELF constants, as nvcc 12 and 13 write them.
 namespace {
 enum : uint8_t {
-  OsAbiCuda = 0x33,     ///< up to CUDA 12: the architecture is the flags' low byte
+  OsAbiCuda = 0x33, ///< up to CUDA 12: the architecture is the flags' low byte
   OsAbiCuda13 = 0x41,   ///< since CUDA 13: the second byte
   StoCudaEntry = 0x10,  ///< st_other of a kernel
   AttrFrameSize = 0x11, ///< .nv.info: symbol index, bytes
@@ -123,7 +122,8 @@ Error Reader::readInfo() {
     if (Form != FormSized)
       continue;
     uint64_t Next = C.tell() + Value;
-    if (Value >= 8 && (Attribute == AttrRegCount || Attribute == AttrFrameSize)) {
+    if (Value >= 8 &&
+        (Attribute == AttrRegCount || Attribute == AttrFrameSize)) {
       uint32_t Symbol = Data.getU32(C);
       uint32_t Count = Data.getU32(C);
       if (Attribute == AttrRegCount)
@@ -132,8 +132,10 @@ Error Reader::readInfo() {
         Frames[Symbol] = Count;
     }
     if (Next > Data.size())
-      return joinErrors(C.takeError(), createStringError(
-          ".nv.info: an attribute is longer than the section"));
+      return joinErrors(
+          C.takeError(),
+          createStringError(
+              ".nv.info: an attribute is longer than the section"));
     if (C)
       C.seek(Next);
   }
@@ -194,11 +196,12 @@ Error Reader::readLines() {
   return Error::success();
 }
 
-Error Reader::readFunctions(unsigned Sm, std::vector<CubinFunction> &Functions) {
+Error Reader::readFunctions(unsigned Sm,
+                            std::vector<CubinFunction> &Functions) {
   for (unsigned I = 0, N = Symbols.size(); I < N; ++I) {
     const auto &Symbol = Symbols[I];
-    if (Symbol.getType() != ELF::STT_FUNC || Symbol.st_shndx == ELF::SHN_UNDEF ||
-        Symbol.st_shndx >= Sections.size())
+    if (Symbol.getType() != ELF::STT_FUNC ||
+        Symbol.st_shndx == ELF::SHN_UNDEF || Symbol.st_shndx >= Sections.size())
       continue;
     auto Name = Symbol.getName(SymbolNames);
     if (!Name)
@@ -217,7 +220,8 @@ Error Reader::readFunctions(unsigned Sm, std::vector<CubinFunction> &Functions) 
     F.Symbol = Name->str();
     F.Base = Symbol.st_value;
     F.Code = Bytes->slice(Symbol.st_value, Symbol.st_size);
-    if (auto At = LinesOfSection.find(Symbol.st_shndx); At != LinesOfSection.end())
+    if (auto At = LinesOfSection.find(Symbol.st_shndx);
+        At != LinesOfSection.end())
       F.Lines = At->second;
     F.IsKernel = Symbol.st_other & StoCudaEntry;
     if (auto At = Registers.find(I); At != Registers.end())
@@ -226,7 +230,8 @@ Error Reader::readFunctions(unsigned Sm, std::vector<CubinFunction> &Functions) 
       F.LocalBytes = At->second;
     if (const auto *Shared = ByName.lookup(".nv.shared." + F.Symbol)) {
       uint64_t Reserved = Sm >= 90 ? ReservedShared : 0;
-      F.StaticShared = Shared->sh_size - std::min<uint64_t>(Reserved, Shared->sh_size);
+      F.StaticShared =
+          Shared->sh_size - std::min<uint64_t>(Reserved, Shared->sh_size);
     }
     Functions.push_back(std::move(F));
   }
@@ -268,7 +273,8 @@ Expected<Cubin> Cubin::parse(StringRef Bytes, StringRef Name) {
     return notACubin(Name, "not a cubin: an ELF image of another machine");
   // The program headers come last in a cubin: a file cut anywhere lacks some.
   uint64_t HeadersEnd = uint64_t(Header.e_phnum) * Header.e_phentsize;
-  if (Header.e_phoff > Image.size() || HeadersEnd > Image.size() - Header.e_phoff)
+  if (Header.e_phoff > Image.size() ||
+      HeadersEnd > Image.size() - Header.e_phoff)
     return notACubin(Name, "damaged cubin: the file is cut short");
   Reader R(*Elf, Result.Owned->Files, Result.Owned->Lines);
   if (Error E = R.run(Result.Sm, Result.Functions))
@@ -291,7 +297,8 @@ void Cubin::index() {
   for (unsigned I : Order) {
     BySymbol.try_emplace(Functions[I].Symbol, I);
     if (Outer && Functions[I].Code.end() <= Functions[*Outer].Code.end() &&
-        !Functions[I].Code.empty() && Functions[I].Base > Functions[*Outer].Base)
+        !Functions[I].Code.empty() &&
+        Functions[I].Base > Functions[*Outer].Base)
       Within[*Outer].push_back(I);
     else
       Outer = I;
@@ -313,15 +320,18 @@ std::vector<SourceFrame> Cubin::frames(const CubinFunction &F,
                                        uint64_t Offset) const {
   std::vector<SourceFrame> Chain;
   uint64_t At = F.Base + Offset;
-  auto Next = upper_bound(F.Lines, At, [](uint64_t Address, const LineRow &Row) {
-    return Address < Row.Offset;
-  });
+  auto Next =
+      upper_bound(F.Lines, At, [](uint64_t Address, const LineRow &Row) {
+        return Address < Row.Offset;
+      });
   if (Next == F.Lines.begin())
     return Chain;
-  // The function that holds the code, should it be one within a kernel's section.
+  // The function that holds the code, should it be one within a kernel's
+  // section.
   StringRef Outer = F.Symbol;
   for (unsigned I : Within[&F - Functions.data()])
-    if (At >= Functions[I].Base && At - Functions[I].Base < Functions[I].Code.size())
+    if (At >= Functions[I].Base &&
+        At - Functions[I].Base < Functions[I].Code.size())
       Outer = Functions[I].Symbol;
   // Callers come before what they call, so each step must go back: a loop in a
   // damaged table ends here.

@@ -22,7 +22,7 @@ namespace {
 enum : uint64_t {
   FatMagic = 0xba55ed50,
   EntryElf = 2,
-  FlagCompressed = 0x2000,     ///< LZ4
+  FlagCompressed = 0x2000, ///< LZ4
   FlagCompressedZstd = 0x8000,
 };
 /// No cubin comes near this; a damaged size must not ask for all memory.
@@ -58,7 +58,8 @@ static Error readEntry(StringRef Header, StringRef Payload, Found &Result) {
     return cutShort();
   SmallVector<uint8_t, 0> Image;
   if (Error E = compression::zstd::decompress(
-          arrayRefFromStringRef(Payload.take_front(CompressedSize)), Image, FullSize))
+          arrayRefFromStringRef(Payload.take_front(CompressedSize)), Image,
+          FullSize))
     return E;
   Result.Images.push_back(toStringRef(Image).str());
   return Error::success();
@@ -133,10 +134,11 @@ Expected<std::vector<std::string>> Cubin::extract(StringRef Bytes) {
                          toString(std::move(E)),
                      "", "Give the object or executable that nvcc wrote.");
   if (Result.Images.empty() && Result.Compressed)
-    return makeError(ExitCode::EvidenceUnusable,
-                     Twine(Result.Compressed) +
-                         " cubins in this file are compressed with LZ4",
-                     "", "Build with nvcc -Xfatbin=-compress-mode=none, or -cubin.");
+    return makeError(
+        ExitCode::EvidenceUnusable,
+        Twine(Result.Compressed) +
+            " cubins in this file are compressed with LZ4",
+        "", "Build with nvcc -Xfatbin=-compress-mode=none, or -cubin.");
   return std::move(Result.Images);
 }
 

@@ -22,7 +22,9 @@ public:
             function_ref<Error(StringRef Key, StringRef Value)> Each);
 
 private:
-  void skipBlanks() { At = std::min(Text.find_first_not_of(" \t\r\n", At), Text.size()); }
+  void skipBlanks() {
+    At = std::min(Text.find_first_not_of(" \t\r\n", At), Text.size());
+  }
   bool accept(char C) {
     skipBlanks();
     if (At >= Text.size() || Text[At] != C)
@@ -132,7 +134,8 @@ Error Cutter::run(char Open, char Close,
   return Error::success();
 }
 
-Error forEachMember(StringRef Text, function_ref<Error(StringRef, StringRef)> Member) {
+Error forEachMember(StringRef Text,
+                    function_ref<Error(StringRef, StringRef)> Member) {
   return Cutter(Text).run('{', '}', Member);
 }
 

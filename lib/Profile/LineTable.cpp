@@ -38,8 +38,8 @@ struct Header {
 class Decoder {
 public:
   Decoder(StringRef Line, StringRef Strings, std::deque<std::string> &Files)
-      : Data(Line, /*IsLittleEndian=*/true, /*AddressSize=*/8), Strings(Strings),
-        Files(Files) {}
+      : Data(Line, /*IsLittleEndian=*/true, /*AddressSize=*/8),
+        Strings(Strings), Files(Files) {}
 
   Expected<std::vector<LineSequence>> run();
 
@@ -52,9 +52,9 @@ private:
   void endSequence();
   void nameFile(const Header &H, uint64_t Index);
   StringRef string(uint64_t Offset) const {
-    return Offset < Strings.size()
-               ? Strings.drop_front(Offset).take_until([](char Ch) { return !Ch; })
-               : StringRef();
+    return Offset < Strings.size() ? Strings.drop_front(Offset).take_until(
+                                         [](char Ch) { return !Ch; })
+                                   : StringRef();
   }
 
   DataExtractor Data;
@@ -119,7 +119,8 @@ Error Decoder::readHeader(DataExtractor::Cursor &C, Header &H) {
     if (Folders[Folder].size() + Name.size() > MaxPath)
       return malformed("a path of more than " + Twine(MaxPath) + " bytes");
     bool Absolute = Name.starts_with("/") || Folders[Folder].empty();
-    Files.push_back(Absolute ? Name.str() : (Folders[Folder] + "/" + Name).str());
+    Files.push_back(Absolute ? Name.str()
+                             : (Folders[Folder] + "/" + Name).str());
     H.Files.push_back(Files.back());
   }
   return C.takeError();
@@ -184,7 +185,8 @@ void Decoder::extended(DataExtractor::Cursor &C, const Header &H) {
     Data.getBytes(C, Length); // past the end: leaves the error in C
 }
 
-void Decoder::standard(DataExtractor::Cursor &C, const Header &H, uint8_t Opcode) {
+void Decoder::standard(DataExtractor::Cursor &C, const Header &H,
+                       uint8_t Opcode) {
   switch (Opcode) {
   case dwarf::DW_LNS_copy:
     emitRow();
@@ -225,7 +227,8 @@ Error Decoder::readProgram(DataExtractor::Cursor &C, const Header &H) {
     } else {
       unsigned Adjusted = Opcode - H.OpcodeBase;
       Row.Offset += uint64_t(Adjusted / H.LineRange) * H.MinLength;
-      Row.Line += static_cast<unsigned>(H.LineBase + int(Adjusted % H.LineRange));
+      Row.Line +=
+          static_cast<unsigned>(H.LineBase + int(Adjusted % H.LineRange));
       emitRow();
     }
   }
@@ -256,7 +259,8 @@ Expected<std::vector<LineSequence>> Decoder::run() {
 }
 
 Expected<std::vector<LineSequence>>
-decodeLineTable(StringRef Line, StringRef Strings, std::deque<std::string> &Files) {
+decodeLineTable(StringRef Line, StringRef Strings,
+                std::deque<std::string> &Files) {
   return Decoder(Line, Strings, Files).run();
 }
 

@@ -52,21 +52,20 @@ private:
 
   std::vector<std::string> &Conflicts;
   Profile Result;
-  SymbolIndex Known;                ///< every symbol so far
-  std::vector<std::string> Symbols; ///< by its number there
-  std::deque<Cubin> Cubins;         ///< Code refers to them
-  StringMap<std::vector<Code>> CodeOf; ///< by symbol
+  SymbolIndex Known;                                  ///< every symbol so far
+  std::vector<std::string> Symbols;                   ///< by its number there
+  std::deque<Cubin> Cubins;                           ///< Code refers to them
+  StringMap<std::vector<Code>> CodeOf;                ///< by symbol
   StringMap<std::vector<unsigned>> FunctionsOfSymbol; ///< into Result.Functions
   StringMap<unsigned> Kernels;
-  StringSet<> Counters; ///< symbol and name
+  StringSet<> Counters;          ///< symbol and name
   StringMap<std::string> Hashes; ///< of source files
 };
 
 } // namespace
 
-static bool isMangled(StringRef Symbol) { return Symbol.starts_with("_Z"); }
-
-/// Mangled names first, wherever they stand: what was printed is joined to them.
+/// Mangled names first, wherever they stand: what was printed is joined to
+/// them.
 Merger::Merger(ArrayRef<Profile> Profiles, std::vector<std::string> &Conflicts)
     : Conflicts(Conflicts) {
   for (const Profile &P : Profiles)
@@ -86,7 +85,8 @@ void Merger::know(StringRef Symbol) {
   if (Known.find(Symbol))
     return;
   if (!isMangled(Symbol) && Known.isAmbiguous(Symbol))
-    conflict("`" + Symbol + "` names several kernels of the other profiles: export it "
+    conflict("`" + Symbol +
+             "` names several kernels of the other profiles: export it "
              "with ncu's --print-kernel-base mangled");
   Known.add(Symbol, Symbols.size());
   Symbols.push_back(Symbol.str());
@@ -130,9 +130,11 @@ static bool isCodeOf(const FunctionSamples &F, const Code &X) {
     if (Text.starts_with("@"))
       Text = Text.split(' ').second.ltrim();
     const uint8_t *At = X.Function->Code.data() + Pc.Offset;
-    Instruction I = decodeInstruction(Pc.Offset, support::endian::read64le(At),
-                                      support::endian::read64le(At + 8), X.Image->sm());
-    if (!StringRef(I.Mnemonic).starts_with("op_") && !Text.starts_with(I.Mnemonic))
+    Instruction I =
+        decodeInstruction(Pc.Offset, support::endian::read64le(At),
+                          support::endian::read64le(At + 8), X.Image->sm());
+    if (!StringRef(I.Mnemonic).starts_with("op_") &&
+        !Text.starts_with(I.Mnemonic))
       return false;
   }
   return true;
@@ -172,11 +174,11 @@ void Merger::addDevice(const Profile &P) {
   const DeviceInfo &D = P.Device;
   DeviceInfo &R = Result.Device;
   if (!D.Name.empty() && !R.Name.empty() && D.Name != R.Name)
-    conflict("the profiles were recorded on two devices, " + R.Name + " and " + D.Name +
-             ": the first one's properties are used");
+    conflict("the profiles were recorded on two devices, " + R.Name + " and " +
+             D.Name + ": the first one's properties are used");
   else if (!D.Uuid.empty() && !R.Uuid.empty() && D.Uuid != R.Uuid)
-    conflict("the profiles were recorded on two devices of one kind, " + R.Uuid +
-             " and " + D.Uuid);
+    conflict("the profiles were recorded on two devices of one kind, " +
+             R.Uuid + " and " + D.Uuid);
   if (R.Name.empty()) {
     std::map<std::string, double> Ceilings = std::move(R.Ceilings);
     R = D;
@@ -205,7 +207,8 @@ void Merger::addQuality(const Profile &P) {
 }
 
 void Merger::addSources(const Profile &P) {
-  Result.Sources.insert(Result.Sources.end(), P.Sources.begin(), P.Sources.end());
+  Result.Sources.insert(Result.Sources.end(), P.Sources.begin(),
+                        P.Sources.end());
   for (const SourceSnapshot &S : P.SourceFiles) {
     auto [Slot, IsNew] = Hashes.try_emplace(S.File, S.Sha256);
     if (IsNew) {
@@ -224,8 +227,9 @@ void Merger::addSources(const Profile &P) {
   }
 }
 
-/// Samples of one function from two runs are not added up: their intervals differ.
-/// The first profile's stay, and take text and executions from the other.
+/// Samples of one function from two runs are not added up: their intervals
+/// differ. The first profile's stay, and take text and executions from the
+/// other.
 static void complete(FunctionSamples &To, const FunctionSamples &From) {
   auto Other = From.Pcs.begin();
   for (PcSample &Pc : To.Pcs) {
@@ -275,11 +279,13 @@ void Merger::addKernels(const Profile &P) {
     }
     KernelStats &R = Result.Kernels[Slot->second];
     double Mine = double(R.MedianNs), Other = double(K.MedianNs);
-    if (R.MedianNs && K.MedianNs && std::abs(Mine - Other) > 0.1 * std::max(Mine, Other))
-      conflict(formatv("{0} takes {1} ns (median of {2} launches) in one profile, {3} ns "
+    if (R.MedianNs && K.MedianNs &&
+        std::abs(Mine - Other) > 0.1 * std::max(Mine, Other))
+      conflict(formatv("{0} takes {1} ns (median of {2} launches) in one "
+                       "profile, {3} ns "
                        "({4} launches) in another: the first is used",
-                       canonicalSymbol(Symbol), R.MedianNs, R.Launches, K.MedianNs,
-                       K.Launches)
+                       canonicalSymbol(Symbol), R.MedianNs, R.Launches,
+                       K.MedianNs, K.Launches)
                    .str());
     if (R.TotalNs == 0 && K.TotalNs) {
       KernelStats Old = std::move(R);
@@ -319,7 +325,8 @@ void Merger::add(const Profile &P) {
   addCounters(P);
 }
 
-Profile mergeProfiles(ArrayRef<Profile> Profiles, std::vector<std::string> &Conflicts) {
+Profile mergeProfiles(ArrayRef<Profile> Profiles,
+                      std::vector<std::string> &Conflicts) {
   Merger M(Profiles, Conflicts);
   for (const Profile &P : Profiles)
     M.add(P);

@@ -7,7 +7,9 @@
 #include "NcuCsv.h"
 #include "optimas/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
+#include <charconv>
 
 using namespace llvm;
 
@@ -15,16 +17,19 @@ namespace optimas {
 
 /// Mangled names join with cubins exactly; the demangled ones leave things out.
 static const char *const SourceArguments[] = {
-    "--page",       "source",   "--csv",
-    "--print-source", "cuda,sass", "--print-kernel-base", "mangled"};
+    "--page",         "source",    "--csv",
+    "--print-source", "cuda,sass", "--print-kernel-base",
+    "mangled"};
 static const char *const RawArguments[] = {"--page", "raw", "--csv",
                                            "--print-kernel-base", "mangled"};
 
 ArrayRef<const char *> sourcePageArguments() { return SourceArguments; }
 ArrayRef<const char *> rawPageArguments() { return RawArguments; }
 
-static std::string exportCommand(ArrayRef<const char *> Arguments, StringRef Output) {
-  return ("LC_ALL=C ncu --import run.ncu-rep " + join(Arguments, " ") + " > " + Output)
+static std::string exportCommand(ArrayRef<const char *> Arguments,
+                                 StringRef Output) {
+  return ("LC_ALL=C ncu --import run.ncu-rep " + join(Arguments, " ") + " > " +
+          Output)
       .str();
 }
 
@@ -36,17 +41,20 @@ Error unusableSourcePage(const Twine &What, StringRef Name) {
 
 Error unusableRawPage(const Twine &What, StringRef Name) {
   return makeError(ExitCode::EvidenceUnusable, What, Name,
-                   "Export it again: " + exportCommand(RawArguments, "run.raw.csv"));
-}
-
-Error unusablePage(const Twine &What, StringRef Name) {
-  return makeError(ExitCode::EvidenceUnusable, What, Name,
-                   "Export the pages that can be: " +
-                       exportCommand(SourceArguments, "run.source.csv") + "\n  and: " +
+                   "Export it again: " +
                        exportCommand(RawArguments, "run.raw.csv"));
 }
 
-/// A row starts where a line starts, and these are the first cells of all pages.
+Error unusablePage(const Twine &What, StringRef Name) {
+  return makeError(
+      ExitCode::EvidenceUnusable, What, Name,
+      "Export the pages that can be: " +
+          exportCommand(SourceArguments, "run.source.csv") +
+          "\n  and: " + exportCommand(RawArguments, "run.raw.csv"));
+}
+
+/// A row starts where a line starts, and these are the first cells of all
+/// pages.
 static NcuPage pageOfLine(StringRef Line) {
   if (Line.starts_with("\"File Path\","))
     return NcuPage::Source;
@@ -77,39 +85,42 @@ NcuPage recognizeNcuPage(StringRef Text, size_t &Start) {
   return NcuPage::None;
 }
 
-/// `36,483.30` → `36483.30`; nothing when the commas are not at thousands.
-static std::optional<std::string> withoutThousands(StringRef Cell) {
-  StringRef Digits = Cell;
-  std::string Result = Digits.consume_front("-") ? "-" : "";
-  size_t End = Digits.find_first_not_of("0123456789,");
-  StringRef Whole = Digits.take_front(End);
+/// Whether the commas of \p Cell stand at thousands.
+static bool hasThousands(StringRef Cell) {
+  Cell.consume_front("-");
+  auto [Whole, Rest] = Cell.split('.');
   SmallVector<StringRef, 8> Groups;
   Whole.split(Groups, ',');
-  for (size_t I = 0; I < Groups.size(); ++I) {
-    bool First = I == 0;
-    if (Groups.size() > 1 && (Groups[I].size() > 3 || Groups[I].empty() ||
-                              (!First && Groups[I].size() != 3)))
-      return std::nullopt;
-    Result += Groups[I];
-  }
-  return Result + Digits.drop_front(Whole.size()).str();
+  if (Groups.front().empty() || Groups.front().size() > 3 || Rest.contains(','))
+    return false;
+  return llvm::all_of(drop_begin(Groups),
+                      [](StringRef G) { return G.size() == 3; });
 }
 
 std::optional<double> parseNcuNumber(StringRef Cell) {
   Cell = Cell.trim();
   if (Cell.empty() || !(isDigit(Cell.front()) || Cell.front() == '-'))
     return std::nullopt;
-  std::optional<std::string> Plain = withoutThousands(Cell);
+  SmallString<32> Plain;
+  if (Cell.contains(',')) {
+    if (!hasThousands(Cell))
+      return std::nullopt;
+    llvm::copy_if(Cell, std::back_inserter(Plain),
+                  [](char C) { return C != ','; });
+    Cell = Plain;
+  }
+  // A raw page of many launches has millions of these.
   double Value = 0;
-  if (!Plain || StringRef(*Plain).getAsDouble(Value))
+  auto [End, Error] = std::from_chars(Cell.begin(), Cell.end(), Value);
+  if (Error != std::errc() || End != Cell.end())
     return std::nullopt;
   return Value;
 }
 
 bool isForeignNumber(StringRef Cell) {
   Cell = Cell.trim();
-  bool Numeric = !Cell.empty() && isDigit(Cell.front()) && isDigit(Cell.back()) &&
-                 llvm::all_of(Cell, [](char C) {
+  bool Numeric = !Cell.empty() && isDigit(Cell.front()) &&
+                 isDigit(Cell.back()) && llvm::all_of(Cell, [](char C) {
                    // Non-ASCII: narrow no-break spaces between thousands.
                    return isDigit(C) || StringRef(".,' ").contains(C) || C < 0;
                  });

@@ -27,8 +27,8 @@ enum class NcuPage {
 /// progress before it when its output was redirected as a whole.
 NcuPage recognizeNcuPage(llvm::StringRef Text, size_t &Start);
 
-/// A number as ncu prints it in the C locale: `8192.000000`, `36,483.30`, `1e+06`.
-/// `nan` and text are std::nullopt.
+/// A number as ncu prints it in the C locale: `8192.000000`, `36,483.30`,
+/// `1e+06`. `nan` and text are std::nullopt.
 std::optional<double> parseNcuNumber(llvm::StringRef Cell);
 
 /// Whether \p Cell is a number of another locale: `36.483,30`, `0,061898`.
@@ -40,7 +40,8 @@ llvm::Error unusableRawPage(const llvm::Twine &What, llvm::StringRef Name);
 /// The same where either page would do.
 llvm::Error unusablePage(const llvm::Twine &What, llvm::StringRef Name);
 
-/// The arguments after `ncu --import FILE` that export a page this program reads.
+/// The arguments after `ncu --import FILE` that export a page this program
+/// reads.
 llvm::ArrayRef<const char *> sourcePageArguments();
 llvm::ArrayRef<const char *> rawPageArguments();
 

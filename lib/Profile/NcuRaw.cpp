@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// `ncu --page raw --csv` prints a row of names, a row of units and a row a launch.
+/// `ncu --page raw --csv` prints a row of names, a row of units and a row a
+/// launch.
 ///
 //===----------------------------------------------------------------------===//
 #include "NcuCsv.h"
@@ -19,23 +20,23 @@ using namespace llvm;
 
 namespace optimas {
 
-/// What to multiply a value of \p Unit with; \p Unit becomes the base unit. ncu's
-/// Kbyte is 1000 bytes; times become ns, rates per second.
+/// What to multiply a value of \p Unit with; \p Unit becomes the base unit.
+/// ncu's Kbyte is 1000 bytes; times become ns, rates per second.
 static double scaleToBase(std::string &Unit) {
   static const struct {
     const char *Name, *Base;
     double Factor;
   } Units[] = {
-      {"Kbyte", "byte", 1e3}, {"Mbyte", "byte", 1e6},   {"Gbyte", "byte", 1e9},
-      {"Tbyte", "byte", 1e12}, {"us", "ns", 1e3},       {"ms", "ns", 1e6},
-      {"s", "ns", 1e9},       {"usecond", "ns", 1e3},   {"msecond", "ns", 1e6},
-      {"second", "ns", 1e9},  {"nsecond", "ns", 1},     {"Khz", "hz", 1e3},
-      {"Mhz", "hz", 1e6},     {"Ghz", "hz", 1e9},
+      {"Kbyte", "byte", 1e3},  {"Mbyte", "byte", 1e6}, {"Gbyte", "byte", 1e9},
+      {"Tbyte", "byte", 1e12}, {"us", "ns", 1e3},      {"ms", "ns", 1e6},
+      {"s", "ns", 1e9},        {"usecond", "ns", 1e3}, {"msecond", "ns", 1e6},
+      {"second", "ns", 1e9},   {"nsecond", "ns", 1},   {"Khz", "hz", 1e3},
+      {"Mhz", "hz", 1e6},      {"Ghz", "hz", 1e9},
   };
   static const struct {
     const char *Name;
     double Factor;
-  } Per[] = {{"ns", 1e9},      {"us", 1e6},      {"ms", 1e3},     {"nsecond", 1e9},
+  } Per[] = {{"ns", 1e9},      {"us", 1e6},      {"ms", 1e3},  {"nsecond", 1e9},
              {"usecond", 1e6}, {"msecond", 1e3}, {"second", 1}};
   auto [Above, Below] = StringRef(Unit).split('/');
   double Factor = 1;
@@ -70,7 +71,8 @@ struct KernelRows {
   std::string Symbol;
   uint64_t Launches = 0;
   std::vector<std::vector<double>> Values; ///< by column
-  std::map<std::tuple<Dim3, Dim3, uint64_t>, std::pair<uint64_t, double>> Shapes;
+  std::map<std::tuple<Dim3, Dim3, uint64_t>, std::pair<uint64_t, double>>
+      Shapes;
 };
 
 class RawPage {
@@ -84,10 +86,12 @@ private:
   void readDevice(ArrayRef<StringRef> Cells);
   void addKernel(const KernelRows &K, Profile &P) const;
   Dim3 dimension(ArrayRef<StringRef> Cells, StringRef Column) const;
-  std::optional<double> value(ArrayRef<StringRef> Cells, StringRef Column) const;
+  std::optional<double> value(ArrayRef<StringRef> Cells,
+                              StringRef Column) const;
   std::optional<size_t> column(StringRef Name) const {
     auto At = ByName.find(Name);
-    return At == ByName.end() ? std::nullopt : std::optional<size_t>(At->second);
+    return At == ByName.end() ? std::nullopt
+                              : std::optional<size_t>(At->second);
   }
   Error fail(const Twine &What) {
     return unusableRawPage("line " + Twine(Csv.line()) + ": " + What, Name);
@@ -107,20 +111,23 @@ private:
 } // namespace
 
 Error RawPage::readHead() {
-  SmallVector<StringRef, 0> Names, Units;
-  if (Csv.next(Names) != CsvReader::Status::Row ||
-      Csv.next(Units) != CsvReader::Status::Row)
+  SmallVector<StringRef, 0> Cells;
+  if (Csv.next(Cells) != CsvReader::Status::Row)
     return fail("the file ends in its head: it is cut short");
-  if (Units.size() != Names.size())
-    return fail("a units row of " + Twine(Units.size()) + " cells under " +
-                Twine(Names.size()) + " names: the file is cut short or was edited");
-  for (size_t I = 0; I < Names.size(); ++I) {
-    Column C;
-    C.Name = Names[I].str();
-    C.Unit = Units[I].str();
-    C.Scale = scaleToBase(C.Unit);
-    ByName.try_emplace(C.Name, I);
-    Columns.push_back(std::move(C));
+  Columns.resize(Cells.size());
+  for (size_t I = 0; I < Cells.size(); ++I) {
+    Columns[I].Name = Cells[I].str();
+    ByName.try_emplace(Cells[I], I);
+  }
+  if (Csv.next(Cells) != CsvReader::Status::Row)
+    return fail("the file ends in its head: it is cut short");
+  if (Cells.size() != Columns.size())
+    return fail("a units row of " + Twine(Cells.size()) + " cells under " +
+                Twine(Columns.size()) +
+                " names: the file is cut short or was edited");
+  for (size_t I = 0; I < Cells.size(); ++I) {
+    Columns[I].Unit = Cells[I].str();
+    Columns[I].Scale = scaleToBase(Columns[I].Unit);
   }
   std::optional<size_t> Kernel = column("Kernel Name");
   if (!Kernel)
@@ -129,7 +136,8 @@ Error RawPage::readHead() {
   return Error::success();
 }
 
-std::optional<double> RawPage::value(ArrayRef<StringRef> Cells, StringRef Name) const {
+std::optional<double> RawPage::value(ArrayRef<StringRef> Cells,
+                                     StringRef Name) const {
   std::optional<size_t> At = column(Name);
   std::optional<double> V = At ? parseNcuNumber(Cells[*At]) : std::nullopt;
   return V ? std::optional<double>(*V * Columns[*At].Scale) : std::nullopt;
@@ -137,7 +145,8 @@ std::optional<double> RawPage::value(ArrayRef<StringRef> Cells, StringRef Name) 
 
 /// A count from a cell that a damaged file may have filled with anything.
 template <typename T> static T asCount(std::optional<double> V) {
-  return V && *V >= 0 && *V <= double(std::numeric_limits<T>::max()) ? T(*V) : T(0);
+  return V && *V >= 0 && *V <= double(std::numeric_limits<T>::max()) ? T(*V)
+                                                                     : T(0);
 }
 
 void RawPage::readDevice(ArrayRef<StringRef> Cells) {
@@ -182,7 +191,8 @@ Dim3 RawPage::dimension(ArrayRef<StringRef> Cells, StringRef Name) const {
 Error RawPage::readLaunch(ArrayRef<StringRef> Cells) {
   if (Cells.size() != Columns.size())
     return fail("a row of " + Twine(Cells.size()) + " cells under " +
-                Twine(Columns.size()) + " names: the file is cut short or was edited");
+                Twine(Columns.size()) +
+                " names: the file is cut short or was edited");
   if (Kernels.empty())
     readDevice(Cells);
   auto [Slot, IsNew] = Index.try_emplace(Cells[KernelName], Kernels.size());
@@ -200,7 +210,8 @@ Error RawPage::readLaunch(ArrayRef<StringRef> Cells) {
       return fail("`" + Cells[I] + "` (" + Columns[I].Name +
                   ") is a number of another locale");
   }
-  Dim3 Grid = dimension(Cells, "Grid Size"), Block = dimension(Cells, "Block Size");
+  Dim3 Grid = dimension(Cells, "Grid Size"),
+       Block = dimension(Cells, "Block Size");
   auto Dynamic =
       asCount<uint64_t>(value(Cells, "launch__shared_mem_per_block_dynamic"));
   auto &Shape = K.Shapes[{Grid, Block, Dynamic}];
@@ -220,8 +231,8 @@ static double median(std::vector<double> V) {
 
 /// Columns that say where and how, not how much.
 static bool isCounter(const Column &C) {
-  static const StringRef NoCounters[] = {"ID",       "Process ID", "Context",
-                                         "Stream",   "Device",     "CC",
+  static const StringRef NoCounters[] = {"ID",        "Process ID", "Context",
+                                         "Stream",    "Device",     "CC",
                                          "Grid Size", "Block Size"};
   return !llvm::is_contained(NoCounters, C.Name) &&
          !StringRef(C.Name).starts_with("device__attribute_");
@@ -261,8 +272,8 @@ void RawPage::addKernel(const KernelRows &K, Profile &P) const {
     if (V.empty() || !isCounter(Columns[I]))
       continue;
     P.Counters.push_back({K.Symbol, Columns[I].Name, Columns[I].Unit,
-                          *llvm::min_element(V), median(V), *llvm::max_element(V),
-                          V.size()});
+                          *llvm::min_element(V), median(V),
+                          *llvm::max_element(V), V.size()});
   }
 }
 
@@ -282,13 +293,15 @@ Expected<Profile> RawPage::read() {
       return std::move(E);
   }
   if (Kernels.empty())
-    return unusableRawPage("the page has no launches: ncu profiled no kernel", Name);
+    return unusableRawPage("the page has no launches: ncu profiled no kernel",
+                           Name);
   Profile P;
   P.Device = Device;
   P.Quality = Quality;
   if (!column("gpu__time_duration.sum"))
-    P.Quality.Notes.push_back("the raw page has no gpu__time_duration.sum: kernel times "
-                              "are unknown (record with ncu --set full)");
+    P.Quality.Notes.push_back(
+        "the raw page has no gpu__time_duration.sum: kernel times "
+        "are unknown (record with ncu --set full)");
   uint64_t Launches = 0;
   for (const KernelRows &K : Kernels) {
     addKernel(K, P);
@@ -308,12 +321,13 @@ Expected<Profile> parseNcuRawCsv(StringRef Bytes, StringRef Name) {
   case NcuPage::Raw:
     return RawPage(Bytes.drop_front(Start), Name).read();
   case NcuPage::Details:
-    return unusableRawPage("this is the details page, whose values are rounded and few",
-                           Name);
+    return unusableRawPage(
+        "this is the details page, whose values are rounded and few", Name);
   case NcuPage::Semicolon:
-    return unusableRawPage("this CSV was written for another locale: its cells are "
-                           "separated by semicolons",
-                           Name);
+    return unusableRawPage(
+        "this CSV was written for another locale: its cells are "
+        "separated by semicolons",
+        Name);
   default:
     return unusableRawPage("this is not Nsight Compute's raw page", Name);
   }

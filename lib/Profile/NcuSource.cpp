@@ -6,16 +6,16 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// `ncu --page source --csv --print-source cuda,sass` prints a block a launch and
-/// source file:
+/// `ncu --page source --csv --print-source cuda,sass` prints a block a launch
+/// and source file:
 ///   "File Path","/src/topk.cu"
 ///   "Function Name","topkHits(int, …)"
 ///   "Line No","Source","Address","Source",columns…
 ///   "20","slots[threadIdx.x] = value;","-","-",sums of the line…
 ///   "","","0x7f00fb7a02f0","      STS [R2], R13",values of the instruction…
 ///   "","","...","...","-",…   between instructions that are not neighbours
-/// An instruction stands under each line of its inline chain that ncu knows, and
-/// those of templates stand twice under one line.
+/// An instruction stands under each line of its inline chain that ncu knows,
+/// and those of templates stand twice under one line.
 ///
 //===----------------------------------------------------------------------===//
 #include "NcuCsv.h"
@@ -92,7 +92,7 @@ private:
   std::set<std::string> Files;       ///< owns what the places refer to
   // The current block.
   StringRef File;
-  bool ExpectFunction = false, ExpectHeader = false;
+  bool ExpectFunction = false, ExpectHeader = false, AnyStalls = false;
   Columns Cols;
   unsigned Line = 0;
   // The current launch.
@@ -130,8 +130,9 @@ Error SourcePage::startBlock(StringRef NewFunction) {
 
 Error SourcePage::readHeader(ArrayRef<StringRef> Cells) {
   if (Cells.size() < 4 || Cells[0] != "Line No" || Cells[2] != "Address")
-    return fail("no `Line No` header where one belongs: this is not the page with "
-                "CUDA and SASS lines");
+    return fail(
+        "no `Line No` header where one belongs: this is not the page with "
+        "CUDA and SASS lines");
   Cols = Columns();
   Cols.Count = Cells.size();
   for (size_t I = 4; I < Cells.size(); ++I) {
@@ -142,9 +143,7 @@ Error SourcePage::readHeader(ArrayRef<StringRef> Cells) {
     Cols.Stalls.push_back(
         {I, reasonOf(Cells[I]).str(), Cells[I].ends_with("(Not Issued)")});
   }
-  if (Cols.Stalls.empty())
-    return fail("no stall columns: the report was recorded without source counters "
-                "(use ncu --set full --import-source yes)");
+  AnyStalls |= !Cols.Stalls.empty(); // a launch too short for a sample has none
   return Error::success();
 }
 
@@ -196,9 +195,9 @@ static void add(PcSample &To, const PcSample &From) {
   }
 }
 
-/// ncu does not say which line of a chain is the inner one: another file than most
-/// of the function's (a header's helper), then the lower line (a helper defined
-/// above) come first. A cubin, when there is one, knows better.
+/// ncu does not say which line of a chain is the inner one: another file than
+/// most of the function's (a header's helper), then the lower line (a helper
+/// defined above) come first. A cubin, when there is one, knows better.
 static std::vector<SourceFrame> framesOf(Row &R, StringRef MainFile) {
   llvm::sort(R.Places, [&](const auto &A, const auto &B) {
     return std::make_tuple(A.first == MainFile, A.first, A.second) <
@@ -222,7 +221,8 @@ void SourcePage::endLaunch() {
       if (MainFile.empty() || Use.second > Uses[MainFile])
         MainFile = Use.first();
 
-    auto [Slot, IsNew] = FunctionIndex.try_emplace(Function, Result.Functions.size());
+    auto [Slot, IsNew] =
+        FunctionIndex.try_emplace(Function, Result.Functions.size());
     if (IsNew) {
       Result.Functions.emplace_back();
       Result.Functions.back().Symbol = Function;
@@ -231,8 +231,8 @@ void SourcePage::endLaunch() {
     // Both are in order of offsets.
     std::vector<PcSample> Merged;
     auto Old = F.Pcs.begin();
-    // Functions are aligned to 128 bytes: the first instruction may have no line
-    // and be missing.
+    // Functions are aligned to 128 bytes: the first instruction may have no
+    // line and be missing.
     uint64_t Base = Rows.begin()->first & ~uint64_t(127);
     for (auto &[Address, R] : Rows) {
       R.Sample.Offset = Address - Base;
@@ -272,8 +272,9 @@ Error SourcePage::readRow(ArrayRef<StringRef> Cells) {
     return readHeader(Cells);
   }
   if (Cells.size() < Cols.Count)
-    return fail("a row of " + Twine(Cells.size()) + " cells where the header has " +
-                Twine(Cols.Count) + ": the file is cut short or was edited");
+    return fail("a row of " + Twine(Cells.size()) +
+                " cells where the header has " + Twine(Cols.Count) +
+                ": the file is cut short or was edited");
   if (!Cells[0].empty()) {
     if (Cells[0].getAsInteger(10, Line))
       return fail("`" + Cells[0] + "` is not a line number");
@@ -300,9 +301,16 @@ Expected<Profile> SourcePage::read() {
     return fail("the file ends in a block's head: it is cut short");
   endLaunch();
   if (Result.Functions.empty())
-    return unusableSourcePage("the page has no instructions: the report holds no kernel "
-                              "with source counters",
-                              Name);
+    return unusableSourcePage(
+        "the page has no instructions: the report holds no kernel "
+        "with source counters",
+        Name);
+  if (!AnyStalls)
+    return unusableSourcePage(
+        "the page has no stall columns: no launch was long enough "
+        "to be sampled, or the report was recorded without source "
+        "counters (use ncu --set full --import-source yes)",
+        Name);
   for (FunctionSamples &F : Result.Functions)
     for (PcSample &Pc : F.Pcs) {
       llvm::sort(Pc.Stalls, [](const StallCount &A, const StallCount &B) {
@@ -327,11 +335,13 @@ Expected<Profile> parseNcuSourceCsv(StringRef Bytes, StringRef Name) {
   case NcuPage::Source:
     return SourcePage(Bytes.drop_front(Start), Name).read();
   case NcuPage::SassOnly:
-    return unusableSourcePage("this is the source page without its CUDA lines", Name);
-  case NcuPage::Semicolon:
-    return unusableSourcePage("this CSV was written for another locale: its cells are "
-                              "separated by semicolons",
+    return unusableSourcePage("this is the source page without its CUDA lines",
                               Name);
+  case NcuPage::Semicolon:
+    return unusableSourcePage(
+        "this CSV was written for another locale: its cells are "
+        "separated by semicolons",
+        Name);
   default:
     return unusableSourcePage("this is not Nsight Compute's source page", Name);
   }

@@ -4,97 +4,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "JsonFields.h"
 #include "JsonText.h"
 #include "optimas/Profile/Readers.h"
 #include "optimas/Support/Error.h"
 #include "optimas/Support/Files.h"
+#include "optimas/Support/Json.h"
 #include "llvm/Support/JSON.h"
 
 using namespace llvm;
 
 namespace optimas {
-
-namespace {
-
-/// The fields of one object. Absent ones keep what they had; the first that has
-/// another type or range than its field is remembered with its path.
-class Fields {
-public:
-  Fields(const json::Value &V, json::Path P) : O(V.getAsObject()), P(P) {
-    if (!O)
-      fail(P, "expected object");
-  }
-
-  bool ok() const { return Ok; }
-
-  template <typename T> void get(StringLiteral Key, T &Out) {
-    if (const json::Value *V = O ? O->get(Key) : nullptr)
-      read(*V, Out, P.field(Key));
-  }
-
-private:
-  template <typename T>
-  std::enable_if_t<std::is_unsigned_v<T> && !std::is_same_v<T, bool>>
-  read(const json::Value &V, T &Out, json::Path At) {
-    std::optional<uint64_t> N = V.getAsUINT64();
-    if (!N || *N > std::numeric_limits<T>::max())
-      return fail(At, "expected non-negative integer in range");
-    Out = T(*N);
-  }
-  void read(const json::Value &V, int &Out, json::Path At) {
-    std::optional<int64_t> N = V.getAsInteger();
-    if (!N || *N < INT_MIN || *N > INT_MAX)
-      return fail(At, "expected integer in range");
-    Out = int(*N);
-  }
-  void read(const json::Value &V, std::string &Out, json::Path At) {
-    Ok &= fromJSON(V, Out, At);
-  }
-  void read(const json::Value &V, double &Out, json::Path At) {
-    Ok &= fromJSON(V, Out, At);
-  }
-  void read(const json::Value &V, bool &Out, json::Path At) {
-    Ok &= fromJSON(V, Out, At);
-  }
-  void read(const json::Value &V, std::map<std::string, double> &Out, json::Path At) {
-    Ok &= fromJSON(V, Out, At);
-  }
-  void read(const json::Value &V, Dim3 &Out, json::Path At) {
-    const json::Array *A = V.getAsArray();
-    if (!A || A->size() != Out.size())
-      return fail(At, "expected array of three integers");
-    for (unsigned I = 0; I < Out.size(); ++I)
-      read((*A)[I], Out[I], At.index(I));
-  }
-  void read(const json::Value &V, std::vector<StallCount> &Out, json::Path At);
-  /// Strings, and structs with a read(Fields &, T &) of their own.
-  template <typename T>
-  void read(const json::Value &V, std::vector<T> &Out, json::Path At) {
-    const json::Array *A = V.getAsArray();
-    if (!A)
-      return fail(At, "expected array");
-    Out.resize(A->size());
-    for (unsigned I = 0; I < A->size(); ++I)
-      readElement((*A)[I], Out[I], At.index(I));
-  }
-  void readElement(const json::Value &V, std::string &Out, json::Path At) {
-    read(V, Out, At);
-  }
-  template <typename T>
-  void readElement(const json::Value &V, T &Out, json::Path At);
-
-  void fail(json::Path At, StringLiteral Message) {
-    if (Ok)
-      At.report(Message);
-    Ok = false;
-  }
-
-  const json::Object *O;
-  json::Path P;
-  bool Ok = true;
-};
-
-} // namespace
 
 static void map(Fields &F, SourceFrame &S) {
   F.get("file", S.File);
@@ -208,14 +128,8 @@ static void map(Fields &F, LineText &T) {
   F.get("text", T.Text);
 }
 
-template <typename T>
-void Fields::readElement(const json::Value &V, T &Out, json::Path At) {
-  Fields F(V, At);
-  map(F, Out);
-  Ok &= F.ok();
-}
-
-void Fields::read(const json::Value &V, std::vector<StallCount> &Out, json::Path At) {
+void Fields::read(const json::Value &V, std::vector<StallCount> &Out,
+                  json::Path At) {
   const json::Object *Stalls = V.getAsObject();
   if (!Stalls)
     return fail(At, "expected object");
@@ -237,8 +151,9 @@ void Fields::read(const json::Value &V, std::vector<StallCount> &Out, json::Path
 }
 
 /// Parses the text of one value into \p Out; \p Where names it in messages.
-template <typename T> static Error readPiece(StringRef Text, const Twine &Where, T &Out) {
-  Expected<json::Value> V = json::parse(Text);
+template <typename T>
+static Error readPiece(StringRef Text, const Twine &Where, T &Out) {
+  Expected<json::Value> V = parseJson(Text);
   if (!V)
     return createStringError(Where + ": " + toString(V.takeError()));
   std::string Name = Where.str();
@@ -250,10 +165,12 @@ template <typename T> static Error readPiece(StringRef Text, const Twine &Where,
 
 /// Reads an array of structs, element by element.
 template <typename T>
-static Error readArray(StringRef Text, const Twine &Where, std::vector<T> &Out) {
+static Error readArray(StringRef Text, const Twine &Where,
+                       std::vector<T> &Out) {
   return forEachElement(Text, [&](StringRef Element) -> Error {
     T Value;
-    if (Error E = readPiece(Element, Where + "[" + Twine(Out.size()) + "]", Value))
+    if (Error E =
+            readPiece(Element, Where + "[" + Twine(Out.size()) + "]", Value))
       return E;
     Out.push_back(std::move(Value));
     return Error::success();
@@ -261,7 +178,7 @@ static Error readArray(StringRef Text, const Twine &Where, std::vector<T> &Out) 
 }
 
 static Error readString(StringRef Text, const Twine &Where, std::string &Out) {
-  Expected<json::Value> V = json::parse(Text);
+  Expected<json::Value> V = parseJson(Text);
   if (!V)
     return createStringError(Where + ": " + toString(V.takeError()));
   std::optional<StringRef> S = V->getAsString();
@@ -273,7 +190,9 @@ static Error readString(StringRef Text, const Twine &Where, std::string &Out) {
 
 /// Offsets ascend and are unique in the model, whatever the file has.
 static void normalise(std::vector<PcSample> &Pcs) {
-  auto Before = [](const PcSample &A, const PcSample &B) { return A.Offset < B.Offset; };
+  auto Before = [](const PcSample &A, const PcSample &B) {
+    return A.Offset < B.Offset;
+  };
   if (!llvm::is_sorted(Pcs, Before))
     llvm::sort(Pcs, Before);
 }
@@ -283,15 +202,16 @@ static Error readFunctions(StringRef Text, std::vector<FunctionSamples> &Out) {
   return forEachElement(Text, [&](StringRef Element) -> Error {
     std::string Where = ("functions[" + Twine(Out.size()) + "]").str();
     FunctionSamples F;
-    Error E = forEachMember(Element, [&](StringRef Key, StringRef Value) -> Error {
-      if (Key == "pcs")
-        return readArray(Value, Where + ".pcs", F.Pcs);
-      if (Key == "symbol")
-        return readString(Value, Where + ".symbol", F.Symbol);
-      if (Key == "module")
-        return readString(Value, Where + ".module", F.ModuleId);
-      return Error::success();
-    });
+    Error E =
+        forEachMember(Element, [&](StringRef Key, StringRef Value) -> Error {
+          if (Key == "pcs")
+            return readArray(Value, Where + ".pcs", F.Pcs);
+          if (Key == "symbol")
+            return readString(Value, Where + ".symbol", F.Symbol);
+          if (Key == "module")
+            return readString(Value, Where + ".module", F.ModuleId);
+          return Error::success();
+        });
     if (E)
       return E;
     normalise(F.Pcs);
@@ -315,11 +235,13 @@ static Error readModules(StringRef Text, std::vector<Module> &Out) {
     std::string Where = ("modules[" + Twine(I) + "]").str();
     Expected<std::string> Image = fromBase64(M.Cubin);
     if (!Image)
-      return createStringError(Where + ".cubin: " + toString(Image.takeError()));
+      return createStringError(Where +
+                               ".cubin: " + toString(Image.takeError()));
     M.Cubin = std::move(*Image);
     if (!M.Cubin.empty() && sha256(M.Cubin) != M.Id)
-      return createStringError(Where + ".id is not the SHA-256 of its cubin: one of "
-                                       "them was changed");
+      return createStringError(Where +
+                               ".id is not the SHA-256 of its cubin: one of "
+                               "them was changed");
     if (!Ids.insert(M.Id).second)
       return createStringError(Where + ".id stands twice");
   }
@@ -361,6 +283,7 @@ Expected<Profile> parseProfileJson(StringRef Bytes, StringRef Name) {
   Profile P;
   std::optional<uint64_t> Version;
   bool TooNew = false;
+  std::set<StringRef> Seen;
   Error E = forEachMember(Bytes, [&](StringRef Key, StringRef Value) -> Error {
     if (Key == "optimas_profile") {
       uint64_t N = 0;
@@ -369,6 +292,8 @@ Expected<Profile> parseProfileJson(StringRef Bytes, StringRef Name) {
       Version = N;
       TooNew = N > ProfileFormatVersion;
     }
+    if (!Seen.insert(Key).second)
+      return createStringError("member `" + Key + "` stands twice");
     // What a later version means by a key is not known here.
     return TooNew ? Error::success() : readMember(Key, Value, P);
   });
@@ -378,17 +303,20 @@ Expected<Profile> parseProfileJson(StringRef Bytes, StringRef Name) {
                      "profile format version " + Twine(*Version) +
                          ", this program reads versions up to " +
                          Twine(ProfileFormatVersion),
-                     Name, "Use a newer optimas-rewrite, or record the profile again "
-                           "with this one's optimas-profile.");
+                     Name,
+                     "Use a newer optimas-rewrite, or record the profile again "
+                     "with this one's optimas-profile.");
   }
   if (E)
-    return makeError(ExitCode::EvidenceUnusable,
-                     "damaged profile: " + toString(std::move(E)), Name,
-                     "Record it again: optimas-profile -o run.optimas.json -- ./app");
+    return makeError(
+        ExitCode::EvidenceUnusable,
+        "damaged profile: " + toString(std::move(E)), Name,
+        "Record it again: optimas-profile -o run.optimas.json -- ./app");
   if (!Version)
-    return makeError(ExitCode::EvidenceUnusable,
-                     "not a profile: no member `optimas_profile`", Name,
-                     "Record one: optimas-profile -o run.optimas.json -- ./app");
+    return makeError(
+        ExitCode::EvidenceUnusable,
+        "not a profile: no member `optimas_profile`", Name,
+        "Record one: optimas-profile -o run.optimas.json -- ./app");
   return P;
 }
 

@@ -176,7 +176,8 @@ static void writeProfile(json::OStream &J, const Profile &P) {
   J.attributeArray("counters", [&] {
     for (const CounterValue &C : P.Counters)
       // A counter that is not a number says nothing and JSON cannot say it.
-      if (std::isfinite(C.Min) && std::isfinite(C.Median) && std::isfinite(C.Max))
+      if (std::isfinite(C.Min) && std::isfinite(C.Median) &&
+          std::isfinite(C.Max))
         writeCounter(J, C);
   });
   J.attributeArray("source_files", [&] {

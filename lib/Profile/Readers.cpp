@@ -37,21 +37,24 @@ static Expected<Profile> profileOfCubin(StringRef Bytes, StringRef Name) {
 static std::string exportBoth(StringRef Report) {
   std::string File = quoteCommand({Report.str()});
   std::string Text;
-  for (auto [Arguments, Page] : {std::make_pair(sourcePageArguments(), "source"),
-                                 std::make_pair(rawPageArguments(), "raw")})
-    Text += (Text.empty() ? "" : "\n  ") + ("LC_ALL=C ncu --import " + File + " ") +
-            join(Arguments, " ") + " > run." + Page + ".csv";
+  for (auto [Arguments, Page] :
+       {std::make_pair(sourcePageArguments(), "source"),
+        std::make_pair(rawPageArguments(), "raw")})
+    Text += (Text.empty() ? "" : "\n  ") +
+            ("LC_ALL=C ncu --import " + File + " ") + join(Arguments, " ") +
+            " > run." + Page + ".csv";
   return Text;
 }
 
 static Error noNcu(StringRef Path) {
-  return makeError(ExitCode::EvidenceUnusable,
-                   "an Nsight Compute report can only be read by ncu, which is not on "
-                   "PATH here",
-                   Path,
-                   "Where ncu is, run the two commands below and give both files with "
-                   "--profile:\n  " +
-                       exportBoth(Path));
+  return makeError(
+      ExitCode::EvidenceUnusable,
+      "an Nsight Compute report can only be read by ncu, which is not on "
+      "PATH here",
+      Path,
+      "Where ncu is, run the two commands below and give both files with "
+      "--profile:\n  " +
+          exportBoth(Path));
 }
 
 static Expected<std::string> exportPage(StringRef Ncu, StringRef Report,
@@ -67,18 +70,19 @@ static Expected<std::string> exportPage(StringRef Ncu, StringRef Report,
     return Result.takeError();
   if (Result->ok() && !Result->Truncated)
     return std::move(Result->Output);
-  std::string Why = Result->TimedOut    ? "it did not end within ten minutes"
-                    : Result->Truncated ? "it printed more than 4 GiB"
-                                        : "exit status " +
-                                              std::to_string(Result->ExitStatus);
+  std::string Why = Result->TimedOut ? "it did not end within ten minutes"
+                    : Result->Truncated
+                        ? "it printed more than 4 GiB"
+                        : "exit status " + std::to_string(Result->ExitStatus);
   StringRef Said = StringRef(Result->Error).trim();
   if (Said.empty())
     Said = StringRef(Result->Output).trim().take_front(500);
-  return makeError(ExitCode::EvidenceUnusable,
-                   "ncu could not export this report: " + Why + ": " + Said, Report,
-                   "Try it by hand; a report needs an ncu at least as new as the one "
-                   "that wrote it:\n  " +
-                       quoteCommand(Options.Args));
+  return makeError(
+      ExitCode::EvidenceUnusable,
+      "ncu could not export this report: " + Why + ": " + Said, Report,
+      "Try it by hand; a report needs an ncu at least as new as the one "
+      "that wrote it:\n  " +
+          quoteCommand(Options.Args));
 }
 
 static Expected<Profile> readReport(StringRef Path) {
@@ -106,8 +110,9 @@ static Expected<Profile> readReport(StringRef Path) {
 
 Expected<Profile> parseProfile(StringRef Bytes, StringRef Name) {
   if (Bytes.trim().empty())
-    return makeError(ExitCode::EvidenceUnusable, "the file is empty", Name,
-                     "Record it again: optimas-profile -o run.optimas.json -- ./app");
+    return makeError(
+        ExitCode::EvidenceUnusable, "the file is empty", Name,
+        "Record it again: optimas-profile -o run.optimas.json -- ./app");
   if (Bytes.starts_with(ELF::ElfMagic))
     return profileOfCubin(Bytes, Name);
   if (Bytes.starts_with(ReportMagic))
@@ -123,17 +128,19 @@ Expected<Profile> parseProfile(StringRef Bytes, StringRef Name) {
   case NcuPage::Details:
     return parseNcuRawCsv(Bytes, Name);
   case NcuPage::Semicolon:
-    return unusablePage("this CSV was written for another locale: its cells are "
-                        "separated by semicolons",
-                        Name);
+    return unusablePage(
+        "this CSV was written for another locale: its cells are "
+        "separated by semicolons",
+        Name);
   case NcuPage::None:
     break;
   }
-  return makeError(
-      ExitCode::EvidenceUnusable,
-      "not a profile: neither optimas-profile's JSON, nor a source or raw page of "
-      "Nsight Compute, nor an .ncu-rep, nor a cubin",
-      Name, "Record one: optimas-profile -o run.optimas.json -- ./app");
+  return makeError(ExitCode::EvidenceUnusable,
+                   "not a profile: neither optimas-profile's JSON, nor a "
+                   "source or raw page of "
+                   "Nsight Compute, nor an .ncu-rep, nor a cubin",
+                   Name,
+                   "Record one: optimas-profile -o run.optimas.json -- ./app");
 }
 
 Expected<Profile> readProfile(StringRef Path) {

@@ -12,8 +12,8 @@ using namespace llvm;
 
 namespace optimas {
 
-static void resolve(FunctionSamples &F, const Cubin &C, const SymbolIndex &Index,
-                    std::vector<std::string> &Notes) {
+static void resolve(FunctionSamples &F, const Cubin &C,
+                    const SymbolIndex &Index, std::vector<std::string> &Notes) {
   std::optional<unsigned> At = Index.find(F.Symbol);
   if (!At) {
     Notes.push_back("the cubin has no function " + F.Symbol +
@@ -22,7 +22,8 @@ static void resolve(FunctionSamples &F, const Cubin &C, const SymbolIndex &Index
   }
   const CubinFunction *Code = &C.functions()[*At];
   if (Code->Lines.empty()) {
-    Notes.push_back(F.Symbol + " has no line information: build with nvcc -lineinfo");
+    Notes.push_back(F.Symbol +
+                    " has no line information: build with nvcc -lineinfo");
     return;
   }
   for (PcSample &Pc : F.Pcs)
@@ -31,7 +32,8 @@ static void resolve(FunctionSamples &F, const Cubin &C, const SymbolIndex &Index
 }
 
 static bool wantsFrames(const FunctionSamples &F) {
-  return llvm::any_of(F.Pcs, [](const PcSample &Pc) { return Pc.Frames.empty(); });
+  return llvm::any_of(F.Pcs,
+                      [](const PcSample &Pc) { return Pc.Frames.empty(); });
 }
 
 void resolveFrames(Profile &P, std::vector<std::string> &Notes) {
@@ -58,8 +60,9 @@ void resolveFrames(Profile &P, std::vector<std::string> &Notes) {
   // What is left named a module that is not kept. In the profile's order.
   for (const FunctionSamples &F : P.Functions)
     if (ByModule.count(F.ModuleId) && wantsFrames(F))
-      Notes.push_back("the cubin of " + F.Symbol +
-                      " is not in the profile: its samples have no source lines");
+      Notes.push_back(
+          "the cubin of " + F.Symbol +
+          " is not in the profile: its samples have no source lines");
 }
 
 } // namespace optimas

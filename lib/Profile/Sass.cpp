@@ -12,9 +12,9 @@
 namespace optimas {
 
 /// Direct targets are relative to the next instruction, in words of four bytes.
-/// Until sm_89 the distance is in bits 34 to 81; sm_90 put eight more low bits into
-/// bits 16 to 23. BSSY, which only goes forward and since sm_100 keeps a flag in bit
-/// 73, has it in bits 34 to 63 on every architecture.
+/// Until sm_89 the distance is in bits 34 to 81; sm_90 put eight more low bits
+/// into bits 16 to 23. BSSY, which only goes forward and since sm_100 keeps a
+/// flag in bit 73, has it in bits 34 to 63 on every architecture.
 static std::optional<uint64_t> targetOf(const Instruction &I, unsigned Sm) {
   constexpr unsigned Bra = 0x147, CallRel = 0x144, Bssy = 0x145;
   unsigned Base = I.Opcode & 0x1ff;

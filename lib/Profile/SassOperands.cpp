@@ -18,7 +18,8 @@ namespace optimas {
 
 constexpr unsigned ZeroRegister = 255;
 
-static void addRegisters(std::vector<uint8_t> &To, unsigned First, unsigned Count) {
+static void addRegisters(std::vector<uint8_t> &To, unsigned First,
+                         unsigned Count) {
   for (unsigned R = First; R < First + Count && R < ZeroRegister; ++R)
     To.push_back(uint8_t(R));
 }
@@ -27,14 +28,15 @@ namespace {
 /// The register fields.
 struct Fields {
   explicit Fields(const Instruction &I)
-      : D(bits(I, 16, 8)), A(bits(I, 24, 8)), B(bits(I, 32, 8)), C(bits(I, 64, 8)) {}
+      : D(bits(I, 16, 8)), A(bits(I, 24, 8)), B(bits(I, 32, 8)),
+        C(bits(I, 64, 8)) {}
   unsigned D, A, B, C;
 };
 } // namespace
 
-/// Bits 9 to 11 say which of b and c is a register; the other one, in bits 32 to
-/// 63, is an immediate, a constant or a uniform register. When c is that one, b
-/// moves to where c was.
+/// Bits 9 to 11 say which of b and c is a register; the other one, in bits 32
+/// to 63, is an immediate, a constant or a uniform register. When c is that
+/// one, b moves to where c was.
 static void readSlots(Instruction &I, const char *Shape) {
   Fields F(I);
   unsigned Form = bits(I, 9, 3);
@@ -78,7 +80,8 @@ static unsigned accessBytes(const Instruction &I) {
   return Bytes[bits(I, 73, 3)];
 }
 
-static unsigned atomicBytes(const Instruction &I, OperandRule Rule, unsigned Sm) {
+static unsigned atomicBytes(const Instruction &I, OperandRule Rule,
+                            unsigned Sm) {
   unsigned Type = bits(I, 73, 3);
   if (Rule == OperandRule::AtomicFloat) {
     // Bit 76: f32, its vectors of two and four, f64; else two packed halves and
@@ -100,8 +103,8 @@ static unsigned copyBytes(const Instruction &I, unsigned Sm) {
 static unsigned registersOf(unsigned Bytes) { return (Bytes + 3) / 4; }
 
 /// Global and generic addresses are pairs when bit 72 (.E) is set; not so the
-/// 32-bit offset that a load or store adds to a uniform register (bit 91 without
-/// bit 90: [R0.U32+UR4]).
+/// 32-bit offset that a load or store adds to a uniform register (bit 91
+/// without bit 90: [R0.U32+UR4]).
 static unsigned addressRegisters(const Instruction &I) {
   switch (I.Class) {
   case InstrClass::GlobalLoad:
@@ -114,8 +117,9 @@ static unsigned addressRegisters(const Instruction &I) {
   }
 }
 
-/// Fragments of the shapes that nvcc emits. HMMA: bit 75 is k = 16 (k = 8 without),
-/// bit 76 f32 accumulators, bit 83 tf32, whose elements are twice as wide.
+/// Fragments of the shapes that nvcc emits. HMMA: bit 75 is k = 16 (k = 8
+/// without), bit 76 f32 accumulators, bit 83 tf32, whose elements are twice as
+/// wide.
 static void readMatrix(Instruction &I) {
   constexpr unsigned Dmma = 0x03f, Hmma = 0x03c;
   Fields F(I);
@@ -135,8 +139,8 @@ static void readMatrix(Instruction &I) {
   addRegisters(I.Uses, F.C, CD);
 }
 
-/// Results: two registers at d, the rest at c, as the mask of bits 72 to 75 says.
-/// Coordinates: as many as the dimension in bits 61 to 63 needs.
+/// Results: two registers at d, the rest at c, as the mask of bits 72 to 75
+/// says. Coordinates: as many as the dimension in bits 61 to 63 needs.
 static void readTexture(Instruction &I) {
   Fields F(I);
   unsigned Results = llvm::popcount(bits(I, 72, 4));
@@ -157,7 +161,8 @@ static void readSurface(Instruction &I) {
                registersOf(I.AccessBytes));
 }
 
-/// Widths as 2^n bytes: the result's in bits 75 and 76, the source's in 84 and 85.
+/// Widths as 2^n bytes: the result's in bits 75 and 76, the source's in 84
+/// and 85.
 static void readConversion(Instruction &I) {
   Fields F(I);
   addRegisters(I.Defs, F.D, bits(I, 75, 2) == 3 ? 2 : 1);
@@ -165,8 +170,8 @@ static void readConversion(Instruction &I) {
     addRegisters(I.Uses, F.B, bits(I, 84, 2) == 3 ? 2 : 1);
 }
 
-/// Forms 1 to 7 of SHFL: 0x389 lane and mask in registers, 0x589 the mask, 0x989
-/// the lane an immediate, 0xf89 both.
+/// Forms 1 to 7 of SHFL: 0x389 lane and mask in registers, 0x589 the mask,
+/// 0x989 the lane an immediate, 0xf89 both.
 static void readShuffle(Instruction &I) {
   Fields F(I);
   unsigned Form = bits(I, 9, 3);

@@ -30,7 +30,7 @@ enum class OperandRule : uint8_t {
   Special64,   ///< CS2R: one register or a pair
   Matrix,      ///< HMMA and kin
   Texture,
-  Surface,     ///< SULD, SUST
+  Surface, ///< SULD, SUST
 };
 
 /// One operation. The low nine bits of an instruction name it; the three above
@@ -41,9 +41,10 @@ struct OpInfo {
   const char *Mnemonic;
   InstrClass Class;
   OperandRule Rule;
-  /// General registers by slot: `d` destination, `a` `b` `c` sources, `x` a b that
-  /// an immediate or constant replaces without moving c, `y` an a that only the
-  /// register form has, `r` a b that every form has; a capital is a pair.
+  /// General registers by slot: `d` destination, `a` `b` `c` sources, `x` a b
+  /// that an immediate or constant replaces without moving c, `y` an a that
+  /// only the register form has, `r` a b that every form has; a capital is a
+  /// pair.
   const char *Slots;
 };
 
@@ -53,8 +54,8 @@ const OpInfo *findOp(unsigned Base);
 /// \p Info's registers of \p I, into Defs and Uses, and its AccessBytes.
 void readOperands(Instruction &I, const OpInfo &Info, unsigned Sm);
 
-/// \p Count bits of the 128-bit instruction, numbered from the low word's lowest;
-/// none may straddle the words.
+/// \p Count bits of the 128-bit instruction, numbered from the low word's
+/// lowest; none may straddle the words.
 inline unsigned bits(const Instruction &I, unsigned From, unsigned Count) {
   uint64_t Word = From < 64 ? I.Lo >> From : I.Hi >> (From - 64);
   return unsigned(Word & ((uint64_t(1) << Count) - 1));

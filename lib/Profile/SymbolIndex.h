@@ -13,6 +13,12 @@
 
 namespace optimas {
 
+/// Whether \p Symbol is mangled, alone or as ptxas puts it behind a kernel.
+bool isMangled(llvm::StringRef Symbol);
+
+/// The last component of a name: `void a::copy<float>(…)` → `copy`.
+std::string bareName(llvm::StringRef Symbol);
+
 /// Symbols with a number each. Looking one up costs a demangling and as many
 /// comparisons as functions share its bare name.
 class SymbolIndex {
@@ -20,9 +26,10 @@ public:
   /// Keeps the first of two equal symbols.
   void add(llvm::StringRef Symbol, unsigned Id);
 
-  /// The number of the symbol that is equal to \p Symbol, else of the only one that
-  /// symbolsMatch() it; nothing when none or several do. Two mangled symbols are
-  /// never taken for one: anonymous namespaces of two files look alike.
+  /// The number of the symbol that is equal to \p Symbol, else of the only one
+  /// that symbolsMatch() it; nothing when none or several do. Two mangled
+  /// symbols are never taken for one: anonymous namespaces of two files look
+  /// alike.
   std::optional<unsigned> find(llvm::StringRef Symbol) const;
 
   /// Whether several symbols match \p Symbol and none is equal to it.

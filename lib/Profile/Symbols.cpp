@@ -6,10 +6,12 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// nvcc writes an anonymous namespace as `_GLOBAL__N__<hash>_<file>` and what it
-/// makes internal as `_INTERNAL_<hash>_<file>::name`, where the hash changes with
-/// path and content; Clang writes `_GLOBAL__N_1` and `_ZL`. Nsight Compute prints
-/// `<unnamed>::`, `const float *`, `(int)3`, and `T1` for a template's parameters.
+/// nvcc writes an anonymous namespace as `_GLOBAL__N__<hash>_<file>` and what
+/// it makes internal as `_INTERNAL_<hash>_<file>::name`, where the hash changes
+/// with path and content; Clang writes `_GLOBAL__N_1` and `_ZL`. Nsight Compute
+/// prints
+/// `<unnamed>::`, `const float *`, `(int)3`, and `T1` for a template's
+/// parameters.
 ///
 //===----------------------------------------------------------------------===//
 #include "SymbolIndex.h"
@@ -32,12 +34,14 @@ static bool isWordChar(char C) {
 }
 
 static void replaceAll(std::string &Text, StringRef From, StringRef To) {
-  for (size_t At = Text.find(From.data(), 0, From.size()); At != std::string::npos;
+  for (size_t At = Text.find(From.data(), 0, From.size());
+       At != std::string::npos;
        At = Text.find(From.data(), At + To.size(), From.size()))
     Text.replace(At, From.size(), To.data(), To.size());
 }
 
-/// `main::'lambda0'(int)` and `main::[lambda(int) (instance 2)]` → `main::{lambda#2}`.
+/// `main::'lambda0'(int)` and `main::[lambda(int) (instance 2)]` →
+/// `main::{lambda#2}`.
 static void replaceLambdas(std::string &Text) {
   size_t At = 0;
   while ((At = Text.find("'lambda", At)) != std::string::npos) {
@@ -46,7 +50,8 @@ static void replaceLambdas(std::string &Text) {
       return;
     unsigned Index = 0;
     StringRef Digits = StringRef(Text).slice(At + 7, Quote);
-    unsigned Number = Digits.empty() || Digits.getAsInteger(10, Index) ? 1 : Index + 2;
+    unsigned Number =
+        Digits.empty() || Digits.getAsInteger(10, Index) ? 1 : Index + 2;
     size_t End = Quote + 1;
     if (End < Text.size() && Text[End] == '(') {
       size_t Close = Text.find(')', End);
@@ -58,10 +63,13 @@ static void replaceLambdas(std::string &Text) {
   while ((At = Text.find("[lambda", At)) != std::string::npos) {
     size_t Close = Text.find(']', At);
     size_t Instance = Text.find("(instance ", At);
-    if (Close == std::string::npos || Instance == std::string::npos || Instance > Close)
+    if (Close == std::string::npos || Instance == std::string::npos ||
+        Instance > Close)
       return;
     StringRef Digits =
-        StringRef(Text).substr(Instance + 10).take_while([](char C) { return isDigit(C); });
+        StringRef(Text).substr(Instance + 10).take_while([](char C) {
+          return isDigit(C);
+        });
     std::string Number = Digits.str();
     Text.replace(At, Close + 1 - At, "{lambda#" + Number + "}");
   }
@@ -95,7 +103,8 @@ static void unifyNamespaces(Tokens &T) {
     StringRef Word = T[I];
     if (Word.starts_with("_GLOBAL__N_")) {
       Result.push_back(Anonymous);
-    } else if (Word.starts_with("_INTERNAL_") && I + 1 < T.size() && T[I + 1] == "::") {
+    } else if (Word.starts_with("_INTERNAL_") && I + 1 < T.size() &&
+               T[I + 1] == "::") {
       ++I;
     } else {
       Result.push_back(T[I]);
@@ -104,7 +113,9 @@ static void unifyNamespaces(Tokens &T) {
   T = std::move(Result);
 }
 
-static bool isQualifier(StringRef Word) { return Word == "const" || Word == "volatile"; }
+static bool isQualifier(StringRef Word) {
+  return Word == "const" || Word == "volatile";
+}
 
 static bool isPointer(StringRef Token) { return Token == "*" || Token == "&"; }
 
@@ -131,11 +142,14 @@ static void normaliseLiteral(Tokens &T) {
     Last = StringRef(Last).rtrim("ulUL").str();
 }
 
-static void normaliseLists(Tokens &T);
+/// Lists that nest deeper, which no kernel's do, stay as they are.
+constexpr unsigned MaxNesting = 64;
+
+static void normaliseLists(Tokens &T, unsigned Nesting = 0);
 
 /// One parameter or template argument: `const` behind what it qualifies.
-static Tokens normaliseType(Tokens T) {
-  normaliseLists(T);
+static Tokens normaliseType(Tokens T, unsigned Nesting) {
+  normaliseLists(T, Nesting);
   normaliseLiteral(T);
   Tokens Leading;
   while (!T.empty() && isQualifier(T.front())) {
@@ -147,8 +161,8 @@ static Tokens normaliseType(Tokens T) {
   size_t End = 0;
   int Depth = 0;
   for (; End < T.size(); ++End) {
-    if (Depth == 0 && (isPointer(T[End]) || isQualifier(T[End]) || T[End] == "(" ||
-                       T[End] == "[" || T[End] == "."))
+    if (Depth == 0 && (isPointer(T[End]) || isQualifier(T[End]) ||
+                       T[End] == "(" || T[End] == "[" || T[End] == "."))
       break;
     Depth += depthChange(T[End]);
   }
@@ -157,7 +171,9 @@ static Tokens normaliseType(Tokens T) {
 }
 
 /// Normalises every comma-separated part of every bracketed list.
-static void normaliseLists(Tokens &T) {
+static void normaliseLists(Tokens &T, unsigned Nesting) {
+  if (Nesting == MaxNesting)
+    return;
   Tokens Result;
   for (size_t I = 0; I < T.size(); ++I) {
     Result.push_back(T[I]);
@@ -169,7 +185,7 @@ static void normaliseLists(Tokens &T) {
     for (++I; I < T.size(); ++I) {
       bool Closes = Depth == 0 && depthChange(T[I]) < 0;
       if (Closes || (Depth == 0 && T[I] == ",")) {
-        for (std::string &Token : normaliseType(std::move(Part)))
+        for (std::string &Token : normaliseType(std::move(Part), Nesting + 1))
           Result.push_back(std::move(Token));
         Part.clear();
         Result.push_back(T[I]);
@@ -216,8 +232,9 @@ static void dropReturnType(Tokens &T) {
 static std::string join(ArrayRef<std::string> T) {
   std::string Text;
   for (size_t I = 0; I < T.size(); ++I) {
-    bool Words = I > 0 && isWordChar(T[I][0]) &&
-                 (isWordChar(T[I - 1].back()) || isPointer(T[I - 1]) || T[I - 1] == ">");
+    bool Words =
+        I > 0 && isWordChar(T[I][0]) &&
+        (isWordChar(T[I - 1].back()) || isPointer(T[I - 1]) || T[I - 1] == ">");
     if (Words || (I > 0 && T[I - 1] == ","))
       Text += ' ';
     Text += T[I];
@@ -238,8 +255,9 @@ constexpr size_t MaxName = 1 << 16;
 
 static Tokens canonicalTokens(StringRef Symbol) {
   Symbol = ownSymbol(Symbol.trim()).take_front(MaxName);
-  std::string Text =
-      Symbol.starts_with("_Z") ? demangle(std::string_view(Symbol)) : Symbol.str();
+  std::string Text = Symbol.starts_with("_Z")
+                         ? demangle(std::string_view(Symbol))
+                         : Symbol.str();
   replaceAll(Text, "(anonymous namespace)", Anonymous);
   replaceAll(Text, "<unnamed>", Anonymous);
   replaceLambdas(Text);
@@ -250,7 +268,9 @@ static Tokens canonicalTokens(StringRef Symbol) {
   return T;
 }
 
-std::string canonicalSymbol(StringRef Symbol) { return join(canonicalTokens(Symbol)); }
+std::string canonicalSymbol(StringRef Symbol) {
+  return join(canonicalTokens(Symbol));
+}
 
 namespace {
 /// A canonical name in parts, each without namespaces but Path.
@@ -281,7 +301,7 @@ static bool isPlaceholder(StringRef Token) {
          llvm::all_of(Token.drop_front(), [](char C) { return isDigit(C); });
 }
 
-static bool isMangled(StringRef Symbol) {
+bool isMangled(StringRef Symbol) {
   return ownSymbol(Symbol.trim()).starts_with("_Z");
 }
 
@@ -290,8 +310,8 @@ static Parts partsOf(StringRef Symbol) {
   P.Mangled = isMangled(Symbol);
   Tokens T = canonicalTokens(Symbol);
   size_t Parameters = parametersAt(T);
-  ArrayRef<std::string> Head(T.data(), Parameters), Tail(T.data() + Parameters,
-                                                         T.size() - Parameters);
+  ArrayRef<std::string> Head(T.data(), Parameters),
+      Tail(T.data() + Parameters, T.size() - Parameters);
   P.Parameters = join(unqualified(Tail));
   P.HasPlaceholders = llvm::any_of(Tail, isPlaceholder);
   // The arguments are those of the last component.
@@ -322,21 +342,19 @@ static Parts partsOf(StringRef Symbol) {
 std::string baseName(StringRef Canonical) {
   Tokens T = canonicalTokens(Canonical);
   Tokens Result;
-  int Depth = 0;
+  int Depth = 0; // in template arguments
   for (size_t I = 0, End = parametersAt(T); I < End; ++I) {
-    if (T[I] == "<" || Depth == 0)
-      if (T[I] != "<")
-        Result.push_back(T[I]);
     if (T[I] == "<" || T[I] == ">")
       Depth += depthChange(T[I]);
-    if (T[I] == ">" && Depth == 0 && !Result.empty() && Result.back() == ">")
-      Result.pop_back();
+    else if (Depth == 0)
+      Result.push_back(T[I]);
   }
   return join(Result);
 }
 
 /// Whether \p Short is \p Long with some components left out.
-static bool isSubsequence(ArrayRef<std::string> Short, ArrayRef<std::string> Long) {
+static bool isSubsequence(ArrayRef<std::string> Short,
+                          ArrayRef<std::string> Long) {
   for (const std::string &Word : Long)
     if (!Short.empty() && Short.front() == Word)
       Short = Short.drop_front();
@@ -365,34 +383,6 @@ bool symbolsMatch(StringRef A, StringRef B) {
          Q.Parameters.empty() || P.Parameters == Q.Parameters;
 }
 
-static std::string bareName(StringRef Symbol) { return partsOf(Symbol).Name; }
-
-void SymbolIndex::add(StringRef Symbol, unsigned Id) {
-  if (Exact.try_emplace(Symbol, Id).second)
-    ByBareName[bareName(Symbol)].emplace_back(Symbol.str(), Id);
-}
-
-SmallVector<unsigned, 2> SymbolIndex::matches(StringRef Symbol) const {
-  SmallVector<unsigned, 2> Result;
-  if (auto At = Exact.find(Symbol); At != Exact.end())
-    return {At->second};
-  auto Same = ByBareName.find(bareName(Symbol));
-  if (Same == ByBareName.end())
-    return Result;
-  for (const auto &Candidate : Same->second)
-    if (Result.size() < 2 && !(isMangled(Candidate.first) && isMangled(Symbol)) &&
-        symbolsMatch(Candidate.first, Symbol))
-      Result.push_back(Candidate.second);
-  return Result;
-}
-
-std::optional<unsigned> SymbolIndex::find(StringRef Symbol) const {
-  SmallVector<unsigned, 2> All = matches(Symbol);
-  return All.size() == 1 ? std::optional<unsigned>(All[0]) : std::nullopt;
-}
-
-bool SymbolIndex::isAmbiguous(StringRef Symbol) const {
-  return matches(Symbol).size() > 1;
-}
+std::string bareName(StringRef Symbol) { return partsOf(Symbol).Name; }
 
 } // namespace optimas

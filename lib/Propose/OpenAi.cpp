@@ -7,6 +7,7 @@
 #include "HttpClient.h"
 #include "OpenAi.h"
 #include "Prompt.h"
+#include "optimas/Support/Json.h"
 #include <chrono>
 #include <cstdlib>
 
@@ -58,7 +59,7 @@ Expected<std::string> OpenAiProposer::content(StringRef Answer) {
   auto Bad = [&](const Twine &What, const Twine &Remedy) {
     return makeError(ExitCode::ModelFailed, What, O.Endpoint, Remedy);
   };
-  Expected<json::Value> V = json::parse(Answer);
+  Expected<json::Value> V = parseJson(Answer);
   if (!V)
     return Bad("the endpoint's answer is not JSON: " + toString(V.takeError()),
                "check that --endpoint is the base of a Chat Completions API");

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "optimas/Propose/Proposer.h"
 #include "optimas/Support/Files.h"
+#include "optimas/Support/Json.h"
 
 using namespace llvm;
 
@@ -49,7 +50,7 @@ static Expected<json::Object> findObject(StringRef Text, StringRef Who) {
       SawTruncated = true;
       break;
     }
-    Expected<json::Value> V = json::parse(Text.substr(At, End));
+    Expected<json::Value> V = parseJson(Text.substr(At, End));
     if (!V) {
       std::string Problem = toString(V.takeError());
       if (FirstProblem.empty())

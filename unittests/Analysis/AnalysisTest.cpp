@@ -16,7 +16,7 @@ namespace optimas {
 static SourceModel build(const std::string &Folder, const std::string &Main,
                          const FrontendOptions &Options) {
   CompileCommand C;
-  C.Directory = Folder;
+  C.Directory = "/"; // the files may be in memory only
   C.File = Folder + "/" + Main;
   C.Args = {"nvcc", "-arch=sm_90", "-O3", "-lineinfo", "-c", C.File};
   return llvm::cantFail(buildSourceModel(C, Options));
@@ -44,13 +44,17 @@ Profile exampleProfile(const std::string &Name) {
   return P;
 }
 
-SourceModel modelOf(const std::map<std::string, std::string> &Files,
-                    const std::string &Main) {
+const SourceModel &modelOf(const std::map<std::string, std::string> &Files,
+                           const std::string &Main) {
+  static std::map<std::map<std::string, std::string>, SourceModel> Models;
+  auto It = Models.find(Files);
+  if (It != Models.end())
+    return It->second;
   FrontendOptions Options;
   Options.ProjectRoot = SourceFolder;
   for (auto &[Name, Text] : Files)
     Options.Overlay[std::string(SourceFolder) + "/" + Name] = Text;
-  return build(SourceFolder, Main, Options);
+  return Models.emplace(Files, build(SourceFolder, Main, Options)).first->second;
 }
 
 ProfileBuilder::ProfileBuilder(const SourceModel *Fresh) {

@@ -19,8 +19,9 @@ Profile exampleProfile(const std::string &Name);
 /// A recorded file of an example, `source.csv` say.
 std::string recordedFile(const std::string &Name, const std::string &File);
 
-/// The model of files in memory (name → text), \p Main being the compiled one.
-SourceModel modelOf(const std::map<std::string, std::string> &Files,
+/// The model of files in memory (name → text), \p Main being the compiled one; built
+/// once for the same files.
+const SourceModel &modelOf(const std::map<std::string, std::string> &Files,
                     const std::string &Main = "k.cu");
 /// Where they lie.
 constexpr const char *SourceFolder = "/optimas-test";

@@ -65,6 +65,8 @@ TEST_F(CompileDatabase, EveryBadOneIsAUsageErrorThatSaysWhatToDo) {
   EXPECT_NE(loadFailure(llvm::StringRef("\0\xff\x7f""ELF", 6)).find("is not JSON"),
             std::string::npos);
   EXPECT_NE(loadFailure("[{\"file\":").find("is not JSON"), std::string::npos);
+  EXPECT_NE(loadFailure(std::string(1000000, '[')).find("nested more than"),
+            std::string::npos);
   EXPECT_NE(loadFailure("{}").find("not a compile database"), std::string::npos);
   EXPECT_NE(loadFailure("[]").find("holds no commands"), std::string::npos);
   EXPECT_NE(loadFailure("[3]").find("entry 1 is not an object"), std::string::npos);

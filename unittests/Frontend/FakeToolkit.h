@@ -10,6 +10,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <string>
+#include <vector>
 
 namespace optimas {
 
@@ -29,6 +30,13 @@ inline void makeToolkit(const std::string &Root, unsigned Version = 13000,
       "/* CUDA_VERSION */\n#define CUDA_VERSION " + std::to_string(Version) + "\n");
   if (Cccl)
     put(Root + "/include/cccl/cuda/version", "");
+}
+
+/// Takes off the one thing that hangs on the machine: where GCC's own headers are.
+inline void dropGccHeaders(std::vector<std::string> &ClangArgs) {
+  size_t N = ClangArgs.size();
+  if (N >= 2 && ClangArgs[N - 2] == "-idirafter")
+    ClangArgs.resize(N - 2);
 }
 
 } // namespace optimas

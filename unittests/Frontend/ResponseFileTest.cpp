@@ -104,8 +104,9 @@ TEST_F(ResponseFile, CyclesAndMissingFilesAreErrors) {
   EXPECT_NE(Missing.find("gone.rsp"), std::string::npos);
   EXPECT_NE(Missing.find("configure or build the project again"), std::string::npos);
   EXPECT_NE(failure({"nvcc", "-optf"}).find("no file follows -optf"), std::string::npos);
-  EXPECT_NE(failure({"nvcc", "-optf", Dir.path()}).find("cannot be read"),
+  EXPECT_NE(failure({"nvcc", "-optf", Dir.path()}).find("is not a file"),
             std::string::npos);
+  EXPECT_NE(failure({"nvcc", "@/dev/zero"}).find("is not a file"), std::string::npos);
 }
 
 // Each file names the next one ten times: 10^7 words without a limit.

@@ -14,7 +14,8 @@ static const CubinFunction &topkHits(const Cubin &C) {
 }
 
 /// `file:line function` of each frame, innermost first.
-static std::string chain(const Cubin &C, const CubinFunction &F, uint64_t Offset) {
+static std::string chain(const Cubin &C, const CubinFunction &F,
+                         uint64_t Offset) {
   std::string Text;
   for (const SourceFrame &Frame : C.frames(F, Offset))
     Text += (Text.empty() ? "" : " < ") + Frame.File + ":" +
@@ -42,8 +43,9 @@ TEST(Cubin, AnUninlinedLineHasOneFrame) {
 
 TEST(Cubin, AnInlinedLineHasTheHelperAndTheCall) {
   Cubin C = recordedCubin("topk");
-  EXPECT_EQ(chain(C, topkHits(C), 0x350),
-            "/src/topk.cu:24 _Z8blockSumi < /src/topk.cu:44 _Z8topkHitsiiiPKfPKiPi");
+  EXPECT_EQ(
+      chain(C, topkHits(C), 0x350),
+      "/src/topk.cu:24 _Z8blockSumi < /src/topk.cu:44 _Z8topkHitsiiiPKfPKiPi");
 }
 
 TEST(Cubin, EveryFunctionOfAUnitHasItsOwnRows) {

@@ -1,8 +1,8 @@
 // Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// CUPTI gives an instruction's innermost line, without a GPU: the line-table decoder
-// must agree with it everywhere.
+// CUPTI gives an instruction's innermost line, without a GPU: the line-table
+// decoder must agree with it everywhere.
 
 #include "Recorded.h"
 #include "optimas/Support/Subprocess.h"
@@ -13,9 +13,10 @@
 using namespace llvm;
 using namespace optimas;
 
-/// `file:line` as CUPTI has it, with or without its folder; empty when it has none.
-static std::string cuptiLine(StringRef Image, const std::string &Symbol, uint64_t Offset,
-                             std::string &Folder) {
+/// `file:line` as CUPTI has it, with or without its folder; empty when it has
+/// none.
+static std::string cuptiLine(StringRef Image, const std::string &Symbol,
+                             uint64_t Offset, std::string &Folder) {
   CUpti_GetSassToSourceCorrelationParams Params = {};
   Params.size = sizeof(Params);
   Params.cubin = Image.data();
@@ -66,15 +67,18 @@ static unsigned compare(StringRef Image, StringRef Name) {
 TEST(CuptiLines, RecordedCubins) {
   EXPECT_EQ(compare(recorded("topk", "topk.cubin"), "topk"), 128u);
   EXPECT_EQ(compare(recorded("stream", "stream.cubin"), "stream"), 400u);
-  EXPECT_EQ(compare(recorded("transpose", "transpose.cubin"), "transpose"), 80u);
+  EXPECT_EQ(compare(recorded("transpose", "transpose.cubin"), "transpose"),
+            80u);
 }
 
 /// Builds Inputs/lines.cu and returns the cubin.
 static std::string build(StringRef Architecture, const ScratchDir &Scratch) {
   SubprocessOptions Options;
   std::string Output = Scratch.file((Architecture + ".cubin").str());
-  Options.Args = {OPTIMAS_NVCC, "-arch=" + Architecture.str(), "-O3", "-lineinfo",
-                  "-cubin",     "-o", Output, OPTIMAS_PROFILE_INPUTS "/lines.cu"};
+  Options.Args = {OPTIMAS_NVCC, "-arch=" + Architecture.str(),
+                  "-O3",        "-lineinfo",
+                  "-cubin",     "-o",
+                  Output,       OPTIMAS_PROFILE_INPUTS "/lines.cu"};
   SubprocessResult Result = cantFail(runSubprocess(Options));
   EXPECT_TRUE(Result.ok()) << Result.Error;
   return cantFail(readFile(Output, ExitCode::Internal));
@@ -102,6 +106,11 @@ TEST_P(CuptiLinesOf, NestedInliningTemplatesMacrosAndHeaders) {
   }
   EXPECT_TRUE(Chains.count({7, 12, 30})) << "square in norm in nested";
   EXPECT_TRUE(Chains.count({7, 12, 31})) << "the same from the second call";
+
+  // sm_90 and later reserve 1024 bytes in the same section.
+  ASSERT_TRUE(C.function("_Z6sharedPf"));
+  EXPECT_EQ(C.function("_Z6sharedPf")->StaticShared, 1024u);
+  EXPECT_EQ(Nested->StaticShared, 0u);
 
   // What was not inlined is a function of its own behind the kernel.
   const CubinFunction *Calls = C.function("_Z5callsPfi");

@@ -12,15 +12,17 @@ using namespace optimas;
 static std::string object(const std::vector<std::string> &Options) {
   ScratchDir Scratch = cantFail(ScratchDir::create("optimas-fatbin"));
   SubprocessOptions Run;
-  Run.Args = {OPTIMAS_NVCC, "-c", "-lineinfo", "-o", Scratch.file("a.o"),
-              OPTIMAS_PROFILE_INPUTS "/lines.cu"};
+  Run.Args = {OPTIMAS_NVCC,        "-c",
+              "-lineinfo",         "-o",
+              Scratch.file("a.o"), OPTIMAS_PROFILE_INPUTS "/lines.cu"};
   Run.Args.insert(Run.Args.end(), Options.begin(), Options.end());
   SubprocessResult Result = cantFail(runSubprocess(Run));
   EXPECT_TRUE(Result.ok()) << Result.Error;
   return cantFail(readFile(Scratch.file("a.o"), ExitCode::Internal));
 }
 
-static std::vector<unsigned> architectures(const std::vector<std::string> &Images) {
+static std::vector<unsigned>
+architectures(const std::vector<std::string> &Images) {
   std::vector<unsigned> Result;
   for (const std::string &Image : Images) {
     Cubin C = cantFail(Cubin::parse(Image, "image"));
@@ -31,22 +33,23 @@ static std::vector<unsigned> architectures(const std::vector<std::string> &Image
 }
 
 TEST(FatBinary, EveryCubinOfAnObjectIsFound) {
-  std::string Bytes =
-      object({"-gencode=arch=compute_80,code=sm_80", "-gencode=arch=compute_90,code=sm_90",
-              "-Xfatbin=-compress-mode=none"});
+  std::string Bytes = object({"-gencode=arch=compute_80,code=sm_80",
+                              "-gencode=arch=compute_90,code=sm_90",
+                              "-Xfatbin=-compress-mode=none"});
   EXPECT_EQ(architectures(cantFail(Cubin::extract(Bytes))),
             std::vector<unsigned>({80, 90}));
 }
 
 TEST(FatBinary, CompressedCubinsAreUnpacked) {
   std::string Bytes = object({"-arch=sm_90", "-Xfatbin=-compress-all"});
-  EXPECT_EQ(architectures(cantFail(Cubin::extract(Bytes))), std::vector<unsigned>({90}));
+  EXPECT_EQ(architectures(cantFail(Cubin::extract(Bytes))),
+            std::vector<unsigned>({90}));
 }
 
 TEST(FatBinary, OldCompressionIsRefusedWithARemedy) {
   std::string Message =
-      messageOf(Cubin::extract(object(
-      {"-arch=sm_90", "-Xfatbin=-compress-all", "-Xfatbin=-compress-mode=speed"})));
+      messageOf(Cubin::extract(object({"-arch=sm_90", "-Xfatbin=-compress-all",
+                                       "-Xfatbin=-compress-mode=speed"})));
   EXPECT_NE(Message.find("-compress-mode=none"), std::string::npos) << Message;
 }
 

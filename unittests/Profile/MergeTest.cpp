@@ -19,9 +19,10 @@ static bool has(const std::vector<std::string> &List, StringRef Part) {
 TEST(Merge, SamplesAndCountersOfOneProgramJoin) {
   std::vector<std::string> Conflicts;
   // The printed names come first: the mangled ones are kept all the same.
-  Profile P = mergeProfiles({read("stream", "source.csv"), read("stream", "raw.csv"),
-                             read("stream", "stream.optimas.json")},
-                            Conflicts);
+  Profile P =
+      mergeProfiles({read("stream", "source.csv"), read("stream", "raw.csv"),
+                     read("stream", "stream.optimas.json")},
+                    Conflicts);
   EXPECT_TRUE(Conflicts.empty()) << Conflicts.front();
   EXPECT_EQ(P.Sources.size(), 3u);
   EXPECT_EQ(P.Functions.size(), 10u);
@@ -42,18 +43,20 @@ TEST(Merge, TheFirstProfilesSamplesStay) {
   Profile P = mergeProfiles({Own, read("topk", "source.csv")}, Conflicts);
   ASSERT_EQ(P.Functions.size(), 1u);
   EXPECT_EQ(P.Quality.TotalSamples, 373354u);
-  const PcSample &Mine = Own.Functions[0].Pcs[10], &Joined = P.Functions[0].Pcs[10];
+  const PcSample &Mine = Own.Functions[0].Pcs[10],
+                 &Joined = P.Functions[0].Pcs[10];
   ASSERT_EQ(Mine.Offset, Joined.Offset);
   EXPECT_EQ(Mine.latencySamples(), Joined.latencySamples());
   EXPECT_FALSE(Joined.Sass.empty());
   EXPECT_GT(Joined.Executed, 0u);
-  EXPECT_EQ((P.LineTexts[{"/src/topk.cu", 36}]), "const int label = labels[row];");
+  EXPECT_EQ((P.LineTexts[{"/src/topk.cu", 36}]),
+            "const int label = labels[row];");
 }
 
 TEST(Merge, ACubinGivesPrintedSamplesTheirChains) {
   std::vector<std::string> Conflicts, Notes;
-  Profile P =
-      mergeProfiles({read("topk", "source.csv"), read("topk", "topk.cubin")}, Conflicts);
+  Profile P = mergeProfiles(
+      {read("topk", "source.csv"), read("topk", "topk.cubin")}, Conflicts);
   EXPECT_TRUE(Conflicts.empty()) << Conflicts.front();
   resolveFrames(P, Notes);
   EXPECT_TRUE(Notes.empty());

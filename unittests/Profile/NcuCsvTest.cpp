@@ -19,7 +19,8 @@ static const StallCount *stall(const PcSample &Pc, StringRef Reason) {
   return nullptr;
 }
 
-static const CounterValue *counter(const Profile &P, StringRef Symbol, StringRef Name) {
+static const CounterValue *counter(const Profile &P, StringRef Symbol,
+                                   StringRef Name) {
   for (const CounterValue &C : P.Counters)
     if (C.Name == Name && C.Symbol == Symbol)
       return &C;
@@ -30,7 +31,8 @@ static const char *const TopkHits =
     "topkHits(int, int, int, const float *, const int *, int *)";
 
 TEST(NcuSource, TenLaunchesBecomeOneFunction) {
-  Profile P = cantFail(parseNcuSourceCsv(recorded("topk", "source.csv"), "source.csv"));
+  Profile P =
+      cantFail(parseNcuSourceCsv(recorded("topk", "source.csv"), "source.csv"));
   ASSERT_EQ(P.Functions.size(), 1u);
   const FunctionSamples &F = P.Functions[0];
   EXPECT_EQ(F.Symbol, TopkHits);
@@ -47,13 +49,14 @@ TEST(NcuSource, TenLaunchesBecomeOneFunction) {
   EXPECT_GT(stall(Compare, "long_scoreboard")->LatencySamples, 0u);
   EXPECT_GE(stall(Compare, "long_scoreboard")->Samples,
             stall(Compare, "long_scoreboard")->LatencySamples);
-  EXPECT_EQ((P.LineTexts[{"/src/topk.cu", 36}]), "const int label = labels[row];");
+  EXPECT_EQ((P.LineTexts[{"/src/topk.cu", 36}]),
+            "const int label = labels[row];");
 }
 
 TEST(NcuSource, AnInstructionUnderTwoLinesCountsOnce) {
   // stream's templates stand twice under each line.
-  Profile P =
-      cantFail(parseNcuSourceCsv(recorded("stream", "source.csv"), "source.csv"));
+  Profile P = cantFail(
+      parseNcuSourceCsv(recorded("stream", "source.csv"), "source.csv"));
   ASSERT_EQ(P.Functions.size(), 5u);
   const FunctionSamples &Add = P.Functions[0];
   ASSERT_EQ(Add.Symbol, "void add<float>(const T1 *, const T1 *, T1 *, int)");
@@ -64,7 +67,8 @@ TEST(NcuSource, AnInstructionUnderTwoLinesCountsOnce) {
       Samples += S.Samples;
   }
   // The raw page counts the samples of the same launches, which are two.
-  Profile Raw = cantFail(parseNcuRawCsv(recorded("stream", "raw.csv"), "raw.csv"));
+  Profile Raw =
+      cantFail(parseNcuRawCsv(recorded("stream", "raw.csv"), "raw.csv"));
   const CounterValue *C = counter(Raw, Add.Symbol, "smsp__pcsamp_sample_count");
   ASSERT_TRUE(C);
   EXPECT_EQ(C->Launches, 2u);
@@ -72,21 +76,24 @@ TEST(NcuSource, AnInstructionUnderTwoLinesCountsOnce) {
 }
 
 TEST(NcuSource, AnInlinedInstructionHasItsLines) {
-  Profile P = cantFail(parseNcuSourceCsv(recorded("topk", "source.csv"), "source.csv"));
+  Profile P =
+      cantFail(parseNcuSourceCsv(recorded("topk", "source.csv"), "source.csv"));
   const PcSample &Pc = P.Functions[0].Pcs[0x720 / 16]; // RED of atomicAdd
   ASSERT_EQ(Pc.Frames.size(), 2u);
-  EXPECT_TRUE(StringRef(Pc.Frames[0].File).ends_with("device_atomic_functions.hpp"));
+  EXPECT_TRUE(
+      StringRef(Pc.Frames[0].File).ends_with("device_atomic_functions.hpp"));
   EXPECT_EQ(Pc.Frames[0].Line, 107u);
   EXPECT_EQ(Pc.Frames[1].Line, 49u);
 }
 
-/// Acceptance: for every PC that Nsight Compute lists, the decoder's innermost line
-/// is among the lines under which it stands.
+/// Acceptance: for every PC that Nsight Compute lists, the decoder's innermost
+/// line is among the lines under which it stands.
 TEST(NcuSource, TheDecodersLineIsAmongEveryPcsLines) {
   unsigned Compared = 0;
   for (StringRef Program : {"topk", "stream", "transpose"}) {
     Cubin C = recordedCubin(Program);
-    Profile P = cantFail(parseNcuSourceCsv(recorded(Program, "source.csv"), Program));
+    Profile P =
+        cantFail(parseNcuSourceCsv(recorded(Program, "source.csv"), Program));
     for (const FunctionSamples &F : P.Functions) {
       const CubinFunction *Code = nullptr;
       for (const CubinFunction &G : C.functions())
@@ -99,7 +106,8 @@ TEST(NcuSource, TheDecodersLineIsAmongEveryPcsLines) {
         ASSERT_FALSE(Chain.empty());
         bool Found = any_of(Pc.Frames, [&](const SourceFrame &Frame) {
           return Frame.Line == Chain[0].Line &&
-                 sys::path::filename(Frame.File) == sys::path::filename(Chain[0].File);
+                 sys::path::filename(Frame.File) ==
+                     sys::path::filename(Chain[0].File);
         });
         EXPECT_TRUE(Found) << F.Symbol << " at " << Pc.Offset << ": line "
                            << Chain[0].Line;
@@ -108,6 +116,25 @@ TEST(NcuSource, TheDecodersLineIsAmongEveryPcsLines) {
     }
   }
   EXPECT_EQ(Compared, 128u + 200u + 80u);
+}
+
+/// A block as ncu prints it for a launch too short to be sampled.
+static const char *const Unsampled =
+    "\"File Path\",\"/src/a.cu\"\n\"Function Name\",\"stat(float *)\"\n"
+    "\"Line No\",\"Source\",\"Address\",\"Source\",\"# "
+    "Samples\",\"Instructions Executed\"\n"
+    "\"3\",\"int i = 0;\",\"-\",\"-\",\"0\",\"32\"\n"
+    "\"\",\"\",\"0x7f00fb7a0000\",\"      EXIT\",\"0\",\"32\"\n";
+
+TEST(NcuSource, ALaunchWithoutSamplesHasNoStallColumns) {
+  Profile P = cantFail(parseNcuSourceCsv(
+      Unsampled + recorded("transpose", "source.csv"), "source.csv"));
+  ASSERT_EQ(P.Functions.size(), 3u);
+  EXPECT_TRUE(P.Functions[0].Pcs[0].Stalls.empty());
+  EXPECT_EQ(P.Functions[0].Pcs[0].Executed, 32u);
+  std::string Message = messageOf(parseNcuSourceCsv(Unsampled, "source.csv"));
+  EXPECT_TRUE(has(Message, "no stall columns")) << Message;
+  EXPECT_TRUE(has(Message, "--set full --import-source yes")) << Message;
 }
 
 TEST(NcuRaw, UnitsAreBaseUnits) {
@@ -136,8 +163,8 @@ TEST(NcuRaw, UnitsAreBaseUnits) {
   EXPECT_GT(Bytes->Median, 3.2e8); // 8192 rows of 10,000 floats
   EXPECT_LT(Bytes->Median, 3.4e8);
   // `36,483.30`: thousands separators
-  const CounterValue *Waves =
-      counter(P, TopkHits, "SM_A.TriageCompute.l1tex__data_pipe_lsu_wavefronts.avg");
+  const CounterValue *Waves = counter(
+      P, TopkHits, "SM_A.TriageCompute.l1tex__data_pipe_lsu_wavefronts.avg");
   ASSERT_TRUE(Waves);
   EXPECT_GT(Waves->Max, 36000.0);
   EXPECT_EQ(P.Device.Name, "NVIDIA H200");
@@ -154,6 +181,20 @@ TEST(NcuRaw, ProgressBeforeThePageIsSkipped) {
   Expected<Profile> P = parseProfile(Text, "raw.csv");
   ASSERT_TRUE(bool(P)) << toString(P.takeError());
   EXPECT_EQ(P->Kernels[0].Launches, 10u);
+}
+
+TEST(NcuRaw, QuotesInNamesAreCells) {
+  // Doubled quotes: the names must outlive the units row.
+  Profile P = cantFail(
+      parseNcuRawCsv("\"ID\",\"Process ID\",\"Kernel Name\",\"a \"\"long\"\" "
+                     "column name of a section\"\n"
+                     "\"\",\"\",\"\",\"us\"\n"
+                     "\"0\",\"1\",\"f(int)\",\"1,234.5\"\n",
+                     "raw.csv"));
+  ASSERT_EQ(P.Counters.size(), 1u);
+  EXPECT_EQ(P.Counters[0].Name, "a \"long\" column name of a section");
+  EXPECT_EQ(P.Counters[0].Unit, "ns");
+  EXPECT_EQ(P.Counters[0].Median, 1234500.0);
 }
 
 TEST(NcuCsv, WindowsLineEndsAndMarks) {
@@ -179,7 +220,8 @@ static void cutEverywhere(const std::string &Text) {
     // A file that ends with a row is shorter, not cut.
     if (Size && (Text[Size] == '\n' || Text[Size - 1] == '\n'))
       continue;
-    Expected<Profile> P = parseProfile(StringRef(Text).take_front(Size), "cut.csv");
+    Expected<Profile> P =
+        parseProfile(StringRef(Text).take_front(Size), "cut.csv");
     ASSERT_FALSE(bool(P)) << "at " << Size;
     std::string Message = toString(P.takeError());
     ASSERT_TRUE(has(Message, "cut.csv")) << Message;
@@ -216,21 +258,25 @@ TEST(NcuCsv, AnotherLocaleIsNamed) {
     C = C == ',' ? ';' : C;
   Message = messageOf(parseProfile(Semicolons, "raw.csv"));
   EXPECT_TRUE(has(Message, "semicolons")) << Message;
-  EXPECT_TRUE(has(Message, "--page source --csv --print-source cuda,sass")) << Message;
+  EXPECT_TRUE(has(Message, "--page source --csv --print-source cuda,sass"))
+      << Message;
 }
 
 TEST(NcuCsv, TheWrongPageIsNamedWithTheRightCommand) {
-  std::string Message = messageOf(parseProfile(
-      "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\","
-      "\"Stream\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\",\"Section Name\","
-      "\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n",
-      "details.csv"));
+  std::string Message = messageOf(
+      parseProfile("\"ID\",\"Process ID\",\"Process Name\",\"Host "
+                   "Name\",\"Kernel Name\",\"Context\","
+                   "\"Stream\",\"Block Size\",\"Grid "
+                   "Size\",\"Device\",\"CC\",\"Section Name\","
+                   "\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n",
+                   "details.csv"));
   EXPECT_TRUE(has(Message, "details page")) << Message;
   EXPECT_TRUE(has(Message, "--page raw --csv")) << Message;
-  Message = messageOf(
-      parseProfile("\"Kernel Name\",\"f(int *)\",\n\"Address\",\"Source\"\n", "sass.csv"));
+  Message = messageOf(parseProfile(
+      "\"Kernel Name\",\"f(int *)\",\n\"Address\",\"Source\"\n", "sass.csv"));
   EXPECT_TRUE(has(Message, "without its CUDA lines")) << Message;
-  EXPECT_TRUE(has(Message, "--page source --csv --print-source cuda,sass")) << Message;
+  EXPECT_TRUE(has(Message, "--page source --csv --print-source cuda,sass"))
+      << Message;
 }
 
 TEST(Reader, OtherFilesAreRefusedWithARemedy) {

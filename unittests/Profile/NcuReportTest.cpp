@@ -1,8 +1,9 @@
 // Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How an .ncu-rep is read. ncu itself is not everywhere; in its place a script prints
-// the pages that ncu 2025.3 exported, so only the calls to it are not the real thing.
+// How an .ncu-rep is read. ncu itself is not everywhere; in its place a script
+// prints the pages that ncu 2025.3 exported, so only the calls to it are not
+// the real thing.
 
 #include "Recorded.h"
 #include "optimas/Profile/Readers.h"
@@ -37,9 +38,10 @@ protected:
 } // namespace
 
 TEST_F(NcuReport, BothPagesAreExportedAndJoined) {
-  installNcu("echo \"$LC_ALL $@\" >> " + Scratch->file("log") + "\n" +
-             "case \"$*\" in *'--page source'*) page=source ;; *) page=raw ;; esac\n" +
-             "cat '" OPTIMAS_EXAMPLES "/topk/recorded/'$page.csv\n");
+  installNcu(
+      "echo \"$LC_ALL $@\" >> " + Scratch->file("log") + "\n" +
+      "case \"$*\" in *'--page source'*) page=source ;; *) page=raw ;; esac\n" +
+      "cat '" OPTIMAS_EXAMPLES "/topk/recorded/'$page.csv\n");
   Expected<Profile> P = readProfile(Report);
   ASSERT_TRUE(bool(P)) << toString(P.takeError());
   EXPECT_EQ(P->Functions.size(), 1u);
@@ -47,11 +49,12 @@ TEST_F(NcuReport, BothPagesAreExportedAndJoined) {
   EXPECT_FALSE(P->Counters.empty());
   ASSERT_EQ(P->Sources.size(), 2u);
   EXPECT_EQ(P->Sources[0].Kind, "ncu-rep");
-  EXPECT_EQ(cantFail(readFile(Scratch->file("log"), ExitCode::Internal)),
-            "C --import " + Report +
-                " --page source --csv --print-source cuda,sass --print-kernel-base "
-                "mangled\nC --import " +
-                Report + " --page raw --csv --print-kernel-base mangled\n");
+  EXPECT_EQ(
+      cantFail(readFile(Scratch->file("log"), ExitCode::Internal)),
+      "C --import " + Report +
+          " --page source --csv --print-source cuda,sass --print-kernel-base "
+          "mangled\nC --import " +
+          Report + " --page raw --csv --print-kernel-base mangled\n");
 }
 
 TEST_F(NcuReport, WhatNcuSaysIsPassedOn) {
@@ -59,7 +62,8 @@ TEST_F(NcuReport, WhatNcuSaysIsPassedOn) {
   Expected<Profile> P = readProfile(Report);
   ASSERT_FALSE(bool(P));
   std::string Message = toString(P.takeError());
-  EXPECT_NE(Message.find("File is newer than this ncu"), std::string::npos) << Message;
+  EXPECT_NE(Message.find("File is newer than this ncu"), std::string::npos)
+      << Message;
   EXPECT_NE(Message.find("--import " + Report), std::string::npos) << Message;
 }
 
@@ -70,8 +74,10 @@ TEST_F(NcuReport, WithoutNcuTheTwoCommandsAreNamed) {
   EXPECT_EQ(exitCodeOf(P.takeError()), ExitCode::EvidenceUnusable);
   Expected<Profile> Again = readProfile(Report);
   std::string Message = toString(Again.takeError());
-  EXPECT_NE(Message.find("ncu --import " + Report + " --page source"), std::string::npos)
+  EXPECT_NE(Message.find("ncu --import " + Report + " --page source"),
+            std::string::npos)
       << Message;
-  EXPECT_NE(Message.find("ncu --import " + Report + " --page raw"), std::string::npos)
+  EXPECT_NE(Message.find("ncu --import " + Report + " --page raw"),
+            std::string::npos)
       << Message;
 }

@@ -10,8 +10,14 @@ using namespace optimas;
 
 static Profile sample() {
   Profile P;
-  P.Sources.push_back({"optimas-profile", "optimas-profile 0.1", "a.json", {"./app", "3"},
-                       "/src", "2026-01-02T03:04:05Z", 3, 77});
+  P.Sources.push_back({"optimas-profile",
+                       "optimas-profile 0.1",
+                       "a.json",
+                       {"./app", "3"},
+                       "/src",
+                       "2026-01-02T03:04:05Z",
+                       3,
+                       77});
   P.Device.Name = "NVIDIA H200";
   P.Device.Sms = 132;
   P.Device.Ceilings["dram_copy"] = 4.3e12;
@@ -66,7 +72,8 @@ TEST(ProfileJson, TheRecordingsAreRead) {
           Total += S.Samples;
     EXPECT_EQ(Total, P.Quality.TotalSamples) << Name;
     ASSERT_EQ(P.Modules.size(), 1u);
-    EXPECT_EQ(P.Modules[0].Cubin, recorded(Program, (Program + ".cubin").str()));
+    EXPECT_EQ(P.Modules[0].Cubin,
+              recorded(Program, (Program + ".cubin").str()));
     std::vector<std::string> Notes;
     resolveFrames(P, Notes);
     EXPECT_TRUE(Notes.empty()) << Notes.front();
@@ -77,7 +84,8 @@ TEST(ProfileJson, TheRecordingsAreRead) {
 }
 
 TEST(ProfileJson, InlinedSamplesHaveBothFrames) {
-  Profile P = cantFail(parseProfileJson(recorded("topk", "topk.optimas.json"), "topk"));
+  Profile P =
+      cantFail(parseProfileJson(recorded("topk", "topk.optimas.json"), "topk"));
   std::vector<std::string> Notes;
   resolveFrames(P, Notes);
   unsigned Inlined = 0;
@@ -95,7 +103,8 @@ TEST(ProfileJson, InlinedSamplesHaveBothFrames) {
 TEST(ProfileJson, EveryCutIsAnError) {
   std::string Text = toJson(sample());
   for (size_t Size = 0; Size < Text.size(); ++Size) {
-    Expected<Profile> P = parseProfileJson(StringRef(Text).take_front(Size), "cut.json");
+    Expected<Profile> P =
+        parseProfileJson(StringRef(Text).take_front(Size), "cut.json");
     ASSERT_FALSE(bool(P)) << "at " << Size;
     ASSERT_EQ(exitCodeOf(P.takeError()), ExitCode::EvidenceUnusable);
   }
@@ -127,7 +136,8 @@ TEST(ProfileJson, AbsentKeysAreDefaultsAndUnknownOnesIgnored) {
 }
 
 TEST(ProfileJson, ANewerVersionIsRefusedBeforeItsContent) {
-  std::string Message = refusal(R"({"optimas_profile":2,"functions":"otherwise"})");
+  std::string Message =
+      refusal(R"({"optimas_profile":2,"functions":"otherwise"})");
   EXPECT_TRUE(has(Message, "version 2")) << Message;
   EXPECT_TRUE(has(Message, "newer optimas-rewrite")) << Message;
 }
@@ -142,21 +152,29 @@ TEST(ProfileJson, ContradictionsAreRefused) {
     return refusal(("{\"optimas_profile\":1," + Rest + "}").str());
   };
   EXPECT_TRUE(has(With(R"("modules":[{"id":"0","cubin":"AAAA"}])"), "SHA-256"));
-  EXPECT_TRUE(has(With(R"("modules":[{"id":"0","cubin":"A"}])"), "modules[0].cubin"));
-  EXPECT_TRUE(has(With(R"("functions":[{"symbol":"f","pcs":[{"offset":0},{"offset":0}]}])"),
-                  "stands twice"));
-  EXPECT_TRUE(has(With(R"("functions":[{"symbol":"f"},{"symbol":"f"}])"), "stands twice"));
   EXPECT_TRUE(
-      has(With(R"("functions":[{"pcs":[{"offset":0,"stalls":{"wait":[1,2]}}]}])"),
-          "more latency samples"));
-  EXPECT_TRUE(has(With(R"("kernels":[{"symbol":"f","launches":-1}])"), "non-negative"));
+      has(With(R"("modules":[{"id":"0","cubin":"A"}])"), "modules[0].cubin"));
+  EXPECT_TRUE(has(
+      With(R"("functions":[{"symbol":"f","pcs":[{"offset":0},{"offset":0}]}])"),
+      "stands twice"));
+  EXPECT_TRUE(has(With(R"("functions":[{"symbol":"f"},{"symbol":"f"}])"),
+                  "stands twice"));
+  EXPECT_TRUE(has(
+      With(R"("functions":[{"pcs":[{"offset":0,"stalls":{"wait":[1,2]}}]}])"),
+      "more latency samples"));
+  EXPECT_TRUE(
+      has(With(R"("kernels":[{"symbol":"f","launches":-1}])"), "non-negative"));
   EXPECT_TRUE(has(With(R"("kernels":[{"registers":4294967296}])"), "in range"));
-  EXPECT_TRUE(has(With(R"("kernels":[{"shapes":[{"grid":[1,2]}]}])"), "three integers"));
+  EXPECT_TRUE(has(With(R"("kernels":[{"shapes":[{"grid":[1,2]}]}])"),
+                  "three integers"));
   EXPECT_TRUE(has(With(R"("functions":{})"), "an array is expected"));
+  EXPECT_TRUE(
+      has(With(R"("kernels":[],"kernels":[])"), "`kernels` stands twice"));
 }
 
 TEST(ProfileJson, DeepNestingIsRefused) {
-  std::string Text = "{\"optimas_profile\":1,\"x\":" + std::string(1000000, '[');
+  std::string Text =
+      "{\"optimas_profile\":1,\"x\":" + std::string(1000000, '[');
   EXPECT_TRUE(has(refusal(Text), "nest deeper"));
 }
 

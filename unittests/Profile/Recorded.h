@@ -15,7 +15,8 @@ namespace optimas {
 /// A file of `examples/<program>/recorded`: `topk`, `source.csv`.
 inline std::string recorded(llvm::StringRef Program, llvm::StringRef File) {
   std::string Path =
-      (llvm::Twine(OPTIMAS_EXAMPLES) + "/" + Program + "/recorded/" + File).str();
+      (llvm::Twine(OPTIMAS_EXAMPLES) + "/" + Program + "/recorded/" + File)
+          .str();
   return llvm::cantFail(readFile(Path, ExitCode::Internal));
 }
 

@@ -31,7 +31,8 @@ TEST(Sass, ALoadSetsABarrierAndItsConsumerWaits) {
   EXPECT_EQ(Load.Uses, Registers({6, 7}));
   Instruction Hoisted = at("topk", TopkHits, 0x1d0);
   EXPECT_EQ(Hoisted.WriteBarrier, 5u);
-  Instruction Compare = at("topk", TopkHits, 0x260); // FSETP.GT.AND P2, PT, R6, R9, PT
+  Instruction Compare =
+      at("topk", TopkHits, 0x260); // FSETP.GT.AND P2, PT, R6, R9, PT
   EXPECT_EQ(Compare.Mnemonic, "FSETP");
   EXPECT_EQ(Compare.WaitMask, (1u << 3) | (1u << 5));
   EXPECT_EQ(Compare.Uses, Registers({6, 9}));
@@ -60,7 +61,8 @@ TEST(Sass, WideOperandsListEachRegister) {
   Instruction Wide = at("topk", TopkHits, 0x130); // IMAD.WIDE R6, R5, 0x4, R6
   EXPECT_EQ(Wide.Defs, Registers({6, 7}));
   EXPECT_EQ(Wide.Uses, Registers({5, 6, 7}));
-  Instruction Constant = at("topk", TopkHits, 0x100); // LDC.64 R6, c[0x0][0x228]
+  Instruction Constant =
+      at("topk", TopkHits, 0x100); // LDC.64 R6, c[0x0][0x228]
   EXPECT_EQ(Constant.Class, InstrClass::ConstantLoad);
   EXPECT_EQ(Constant.AccessBytes, 8u);
   EXPECT_EQ(Constant.Defs, Registers({6, 7}));
@@ -107,7 +109,8 @@ static unsigned bytesOf(StringRef Mnemonic) {
 
 static bool movesData(const Instruction &I) {
   return I.isLoad() || I.Class == InstrClass::GlobalStore ||
-         I.Class == InstrClass::LocalStore || I.Class == InstrClass::SharedStore;
+         I.Class == InstrClass::LocalStore ||
+         I.Class == InstrClass::SharedStore;
 }
 
 TEST(Sass, AgreesWithTheDisassembler) {
@@ -133,13 +136,15 @@ TEST(Sass, AgreesWithTheDisassembler) {
     StringRef Mnemonic = afterGuard(Columns[3]).split(' ').first;
     EXPECT_TRUE(Mnemonic.starts_with(I.Mnemonic))
         << I.Mnemonic << " for " << Line.str();
-    EXPECT_EQ(std::set<unsigned>(I.Defs.begin(), I.Defs.end()), registerSet(Columns[1]))
+    EXPECT_EQ(std::set<unsigned>(I.Defs.begin(), I.Defs.end()),
+              registerSet(Columns[1]))
         << "written by " << Line.str();
-    EXPECT_EQ(std::set<unsigned>(I.Uses.begin(), I.Uses.end()), registerSet(Columns[2]))
+    EXPECT_EQ(std::set<unsigned>(I.Uses.begin(), I.Uses.end()),
+              registerSet(Columns[2]))
         << "read by " << Line.str();
     EXPECT_EQ(I.isConditional(), Columns[3].starts_with("@")) << Line.str();
-    if (movesData(I) && !Mnemonic.starts_with("SU") && !Mnemonic.contains("SM.") &&
-        I.Class != InstrClass::Texture)
+    if (movesData(I) && !Mnemonic.starts_with("SU") &&
+        !Mnemonic.contains("SM.") && I.Class != InstrClass::Texture)
       EXPECT_EQ(I.AccessBytes, bytesOf(Mnemonic)) << Line.str();
     ++Checked;
   }
@@ -155,11 +160,14 @@ TEST(Sass, ACountedWait) {
 
 TEST(Sass, BranchOffsetsDependOnTheArchitecture) {
   // A branch to itself at the end of every kernel.
-  EXPECT_EQ(decodeInstruction(0x2a0, 0xfffffff000007947, 0x000fc0000383ffff, 75).Target,
+  EXPECT_EQ(decodeInstruction(0x2a0, 0xfffffff000007947, 0x000fc0000383ffff, 75)
+                .Target,
             0x2a0u);
-  EXPECT_EQ(decodeInstruction(0x260, 0xfffffffc00fc7947, 0x000fc0000383ffff, 90).Target,
+  EXPECT_EQ(decodeInstruction(0x260, 0xfffffffc00fc7947, 0x000fc0000383ffff, 90)
+                .Target,
             0x260u);
   // BSSY.RECONVERGENT B0, 0x360 at 0x60 of sm_100
-  EXPECT_EQ(decodeInstruction(0x60, 0x000002f000007945, 0x000fe20003800200, 100).Target,
+  EXPECT_EQ(decodeInstruction(0x60, 0x000002f000007945, 0x000fe20003800200, 100)
+                .Target,
             0x360u);
 }

@@ -13,15 +13,18 @@ TEST(Symbols, NvccAndClangManglingsOfOneKernelAreOneName) {
             "(anonymous namespace)::kern(float*)");
   EXPECT_EQ(canonicalSymbol("_Z4statPf"), "stat(float*)");
   EXPECT_EQ(canonicalSymbol("_ZL4statPf"), "stat(float*)");
-  EXPECT_EQ(canonicalSymbol("_ZN37_INTERNAL_69a8216d_7_topk_cu_531d99ed9atomicAddEPii"),
+  EXPECT_EQ(canonicalSymbol(
+                "_ZN37_INTERNAL_69a8216d_7_topk_cu_531d99ed9atomicAddEPii"),
             "atomicAdd(int*, int)");
 }
 
 TEST(Symbols, PrintedNamesAreNormalised) {
-  EXPECT_EQ(canonicalSymbol("topkHits(int, int, int, const float *, const int *, int *)"),
+  EXPECT_EQ(canonicalSymbol(
+                "topkHits(int, int, int, const float *, const int *, int *)"),
             canonicalSymbol("_Z8topkHitsiiiPKfPKiPi"));
-  EXPECT_EQ(canonicalSymbol("<unnamed>::anon(float *)"),
-            canonicalSymbol("_ZN37_GLOBAL__N__07bdb307_8_names_cu_cname4anonEPf"));
+  EXPECT_EQ(
+      canonicalSymbol("<unnamed>::anon(float *)"),
+      canonicalSymbol("_ZN37_GLOBAL__N__07bdb307_8_names_cu_cname4anonEPf"));
   EXPECT_EQ(canonicalSymbol("void a::f<const int *, (int)3, (bool)1>(T1)"),
             "a::f<int const*, 3, 1>(T1)");
   EXPECT_EQ(canonicalSymbol("f(const char *const *, int (*)[4])"),
@@ -45,11 +48,11 @@ struct Pair {
 };
 } // namespace
 
-/// What Nsight Compute 2025.3 prints on its source and raw pages for kernels that
-/// nvcc 13.0 mangles so.
+/// What Nsight Compute 2025.3 prints on its source and raw pages for kernels
+/// that nvcc 13.0 mangles so.
 static const Pair Printed[] = {
-    {"_ZN37_GLOBAL__N__07bdb307_8_names_cu_cname4anonEPf", "<unnamed>::anon(float *)",
-     "<unnamed>::anon(float *)"},
+    {"_ZN37_GLOBAL__N__07bdb307_8_names_cu_cname4anonEPf",
+     "<unnamed>::anon(float *)", "<unnamed>::anon(float *)"},
     {"_ZN37_GLOBAL__N__07bdb307_8_names_cu_cname5anonTIiEEvPT_NS_5LocalE",
      "void <unnamed>::anonT<int>(T1 *, <unnamed>::Local)",
      "void <unnamed>::anonT<int>(T1 *, <unnamed>::Local)"},
@@ -61,7 +64,8 @@ static const Pair Printed[] = {
     {"_ZN1a1b2enILNS0_1EE1EEEvPKPKcPS2_",
      "void a::b::en<(a::b::E)1>(const char *const *, a::b::E *)",
      "void a::en<1>(const char *const *, a::E *)"},
-    {"_Z5applyIZ4mainEUliE_EvT_i", "void apply<main::[lambda(int) (instance 1)]>(T1, int)",
+    {"_Z5applyIZ4mainEUliE_EvT_i",
+     "void apply<main::[lambda(int) (instance 1)]>(T1, int)",
      "void apply<main::[lambda(int) (instance 1)]>(T1, int)"},
     {"_Z8variadicIJifdEEvDpPT_", "void variadic<int, float, double>(T1 *...)",
      "void variadic<int, float, double>(T1 *...)"},
@@ -102,10 +106,19 @@ TEST(Symbols, MangledNamesMatchByAllOfTheName) {
 }
 
 TEST(Symbols, DamagedNamesAreNames) {
-  for (const char *Text : {"", " ", "<", ">", "(", ")", "::", "a<(", "_Z", "_ZN", "f(,)",
-                           "[lambda", "'lambda", "$_Z", "const", "void f<const"}) {
+  for (const char *Text :
+       {"", " ", "<", ">", "(", ")", "::", "a<(", "_Z", "_ZN", "f(,)",
+        "[lambda", "'lambda", "$_Z", "const", "void f<const"}) {
     canonicalSymbol(Text);
     baseName(Text);
     EXPECT_TRUE(symbolsMatch(Text, Text));
   }
+  // Nesting must not cost the stack.
+  std::string Deep = "f";
+  for (const char *Part : {"(", "<", "f<(", "const "})
+    for (unsigned I = 0; I < 20000; ++I)
+      Deep += Part;
+  canonicalSymbol(Deep);
+  canonicalSymbol("_Z1f" + std::string(60000, 'P') + "i");
+  canonicalSymbol("_Z1fI" + std::string(60000, 'I'));
 }

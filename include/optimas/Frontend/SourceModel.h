@@ -103,6 +103,9 @@ struct Function {
   bool IsDevice = false; ///< __device__ or __host__ __device__
   bool IsTemplate = false;
   bool InMacro = false;
+  /// Some of its expressions have no type in the AST: Clang refused what nvcc
+  /// accepts (a tolerated error). Nothing can be proved about those.
+  bool Incomplete = false;
   SourceRange Definition; ///< from the first token (attributes, `template <…>`) to the closing brace
   SourceRange Signature;  ///< from the first token to just before the body's brace
   SourceRange Body;       ///< with both braces
@@ -172,6 +175,9 @@ public:
   /// In the order of the source: launches that are no launch sites (by
   /// cudaLaunchKernel, by pointer).
   llvm::ArrayRef<ModelNote> notes() const { return Notes; }
+  /// The `<<<` of launches in host code that Clang did not understand (a tolerated
+  /// error): while there is one, not every launch site of a kernel is known.
+  llvm::ArrayRef<SourceRange> lostLaunches() const { return LostLaunches; }
   const TranslatedCommand &command() const { return Command; }
   const CompileCommand &originalCommand() const { return Original; }
 
@@ -222,6 +228,7 @@ private:
   std::vector<LaunchSite> LaunchSites;
   std::vector<ParseDiagnostic> Diagnostics;
   std::vector<ModelNote> Notes;
+  std::vector<SourceRange> LostLaunches;
   TranslatedCommand Command;
   CompileCommand Original;
   struct Units;

@@ -14,9 +14,9 @@
 
 namespace optimas {
 
-/// A row of a line sequence. Rows are in address order; a row covers the bytes up
-/// to the next row's offset. A row with line 0 ends what the table covers. The
-/// strings belong to the Cubin.
+/// A row of a line sequence. Rows are in address order; a row covers the bytes
+/// up to the next row's offset. A row with line 0 ends what the table covers.
+/// The strings belong to the Cubin.
 struct LineRow {
   uint64_t Offset = 0; ///< from the start of the function's section
   llvm::StringRef File;
@@ -35,24 +35,28 @@ struct CubinFunction {
   std::string Symbol; ///< as in the symbol table: mangled
   uint64_t Base = 0;  ///< of Code in the function's section
   llvm::ArrayRef<uint8_t> Code;
-  /// The rows of the function's section, as in the file; Context indexes into it.
+  /// The rows of the function's section, as in the file; Context indexes into
+  /// it.
   llvm::ArrayRef<LineRow> Lines;
-  bool IsKernel = false;      ///< STO_CUDA_ENTRY
-  unsigned Registers = 0;     ///< per thread, 0 when unknown
-  uint64_t StaticShared = 0;  ///< without the 1024 bytes sm_90 and later reserve
-  uint64_t LocalBytes = 0;    ///< stack frame and spills
+  bool IsKernel = false;     ///< STO_CUDA_ENTRY
+  unsigned Registers = 0;    ///< per thread, 0 when unknown
+  uint64_t StaticShared = 0; ///< without the 1024 bytes sm_90 and later reserve
+  uint64_t LocalBytes = 0;   ///< stack frame and spills
 };
 
 /// An ELF64 EM_CUDA image. Owns a copy of its bytes.
 class Cubin {
 public:
-  /// Fails with EvidenceUnusable on anything that is not a whole CUDA ELF image.
-  static llvm::Expected<Cubin> parse(llvm::StringRef Bytes, llvm::StringRef Name);
+  /// Fails with EvidenceUnusable on anything that is not a whole CUDA ELF
+  /// image.
+  static llvm::Expected<Cubin> parse(llvm::StringRef Bytes,
+                                     llvm::StringRef Name);
   /// The cubins inside a host object or executable's fat binary, in file order,
   /// those that nvcc packed with zstd unpacked. Packed with LZ4
-  /// (`-compress-mode=speed`) they are left out, an error when no other is there.
-  /// Empty when there is no device code.
-  static llvm::Expected<std::vector<std::string>> extract(llvm::StringRef Bytes);
+  /// (`-compress-mode=speed`) they are left out, an error when no other is
+  /// there. Empty when there is no device code.
+  static llvm::Expected<std::vector<std::string>>
+  extract(llvm::StringRef Bytes);
 
   Cubin(Cubin &&);
   Cubin &operator=(Cubin &&);
@@ -61,8 +65,10 @@ public:
   unsigned sm() const { return Sm; }
   llvm::ArrayRef<CubinFunction> functions() const { return Functions; }
   const CubinFunction *function(llvm::StringRef Symbol) const;
-  /// The inline chain of an instruction, innermost first; empty without line info.
-  std::vector<SourceFrame> frames(const CubinFunction &F, uint64_t Offset) const;
+  /// The inline chain of an instruction, innermost first; empty without line
+  /// info.
+  std::vector<SourceFrame> frames(const CubinFunction &F,
+                                  uint64_t Offset) const;
   /// All instructions of \p F, decoded.
   std::vector<Instruction> instructions(const CubinFunction &F) const;
 

@@ -7,8 +7,8 @@
 ///
 /// \file
 /// The profile model. Its JSON form, versioned, is described by
-/// docs/schemas/profile.schema.json. Everything here is plain data; times are in
-/// nanoseconds, sizes in bytes, unless a name says otherwise.
+/// docs/schemas/profile.schema.json. Everything here is plain data; times are
+/// in nanoseconds, sizes in bytes, unless a name says otherwise.
 ///
 //===----------------------------------------------------------------------===//
 #ifndef OPTIMAS_PROFILE_PROFILE_H
@@ -24,20 +24,22 @@
 
 namespace optimas {
 
-/// Samples at one PC with one stall reason. Reason names are CUPTI's without the
-/// prefix and the `_not_issued` suffix: `long_scoreboard`, `barrier`, `selected`, …
+/// Samples at one PC with one stall reason. Reason names are CUPTI's without
+/// the prefix and the `_not_issued` suffix: `long_scoreboard`, `barrier`,
+/// `selected`, …
 struct StallCount {
   std::string Reason;
-  uint64_t Samples = 0;        ///< all samples with this reason
-  uint64_t LatencySamples = 0; ///< of them, those where the scheduler issued nothing
+  uint64_t Samples = 0; ///< all samples with this reason
+  uint64_t LatencySamples =
+      0; ///< of them, those where the scheduler issued nothing
 };
 
 /// One frame of the inline chain that a PC belongs to.
 struct SourceFrame {
-  std::string File; ///< as the compiler wrote it
+  std::string File;  ///< as the compiler wrote it
   unsigned Line = 0; ///< 1-based
-  /// The function whose body holds that line: mangled when it comes from a cubin,
-  /// empty when unknown.
+  /// The function whose body holds that line: mangled when it comes from a
+  /// cubin, empty when unknown.
   std::string Function;
 };
 
@@ -63,8 +65,8 @@ struct PcSample {
 
 /// The samples of one device function in one module.
 struct FunctionSamples {
-  std::string Symbol;   ///< mangled, or as the tool printed it
-  std::string ModuleId; ///< Module::Id, empty when unknown
+  std::string Symbol;        ///< mangled, or as the tool printed it
+  std::string ModuleId;      ///< Module::Id, empty when unknown
   std::vector<PcSample> Pcs; ///< ascending offsets
 };
 
@@ -115,7 +117,8 @@ struct DeviceInfo {
   unsigned CcMajor = 0, CcMinor = 0;
   unsigned Sms = 0, WarpSize = 32;
   unsigned MaxThreadsPerSm = 0, MaxBlocksPerSm = 0, RegistersPerSm = 0;
-  uint64_t SharedPerSm = 0, SharedPerBlockOptin = 0, L2Bytes = 0, MemoryBytes = 0;
+  uint64_t SharedPerSm = 0, SharedPerBlockOptin = 0, L2Bytes = 0,
+           MemoryBytes = 0;
   unsigned SmClockKHz = 0, MemoryClockKHz = 0, MemoryBusBits = 0;
   /// Measured ceilings in bytes/s and FLOP/s, empty when not measured:
   /// `dram_copy`, `l2_read`, `fp32`, `fp64`, …
@@ -140,10 +143,11 @@ struct SourceSnapshot {
 };
 
 struct Provenance {
-  /// `optimas-profile`, `ncu-csv-source`, `ncu-csv-raw`, `ncu-rep`, `cupti-dump`, `cubin`.
+  /// `optimas-profile`, `ncu-csv-source`, `ncu-csv-raw`, `ncu-rep`,
+  /// `cupti-dump`, `cubin`.
   std::string Kind;
-  std::string Tool;    ///< name and version
-  std::string File;    ///< the file it was read from
+  std::string Tool; ///< name and version
+  std::string File; ///< the file it was read from
   std::vector<std::string> Command;
   std::string Directory;
   std::string Started; ///< ISO 8601, UTC
@@ -171,23 +175,25 @@ struct Profile {
 };
 
 /// One name for what nvcc, Clang and Nsight Compute call one kernel: demangled,
-/// `(anonymous namespace)` for either mangling, `static` ignored, no return type,
-/// blanks, parameter and template-argument spellings normalised. \p Symbol may be
-/// mangled or demangled.
-/// `_ZN32_GLOBAL__N__a1b2c3d4_7_main_cu_x4kernEPf` → `(anonymous namespace)::kern(float*)`,
-/// `void a::f<const int *, (int)3>(T1)` → `a::f<int const*, 3>(T1)`.
+/// `(anonymous namespace)` for either mangling, `static` ignored, no return
+/// type, blanks, parameter and template-argument spellings normalised. \p
+/// Symbol may be mangled or demangled.
+/// `_ZN32_GLOBAL__N__a1b2c3d4_7_main_cu_x4kernEPf` → `(anonymous
+/// namespace)::kern(float*)`, `void a::f<const int *, (int)3>(T1)` → `a::f<int
+/// const*, 3>(T1)`.
 std::string canonicalSymbol(llvm::StringRef Symbol);
 
 /// The name of the function template or function without parameters, template
 /// arguments and return type: `void copy<float>(float const*, …)` → `copy`.
-/// Namespaces stay: `(anonymous namespace)::kern(float*)` → `(anonymous namespace)::kern`.
+/// Namespaces stay: `(anonymous namespace)::kern(float*)` → `(anonymous
+/// namespace)::kern`.
 std::string baseName(llvm::StringRef Canonical);
 
-/// Whether \p A and \p B can name one function. Canonical names that are equal do;
-/// a name as Nsight Compute prints it also matches one that has what it leaves out:
-/// the parameters of a template (`T1 *`), inner namespaces (its raw page), or all
-/// but the bare name (`--print-kernel-base function`). Two mangled names match by
-/// their canonical names alone.
+/// Whether \p A and \p B can name one function. Canonical names that are equal
+/// do; a name as Nsight Compute prints it also matches one that has what it
+/// leaves out: the parameters of a template (`T1 *`), inner namespaces (its raw
+/// page), or all but the bare name (`--print-kernel-base function`). Two
+/// mangled names match by their canonical names alone.
 bool symbolsMatch(llvm::StringRef A, llvm::StringRef B);
 
 } // namespace optimas

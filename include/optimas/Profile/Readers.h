@@ -12,20 +12,24 @@
 
 namespace optimas {
 
-/// Reads a profile, finding out by content what it is: our JSON, an Nsight Compute
-/// CSV export (source page with cuda,sass; raw page; details page), an `.ncu-rep`
-/// (through `ncu --import` when ncu is on PATH), a cubin (a profile with one
-/// module and nothing else). Exit code EvidenceUnusable on anything else, with the
-/// reason and the command that exports the right page.
+/// Reads a profile, finding out by content what it is: our JSON, an Nsight
+/// Compute CSV export (source page with cuda,sass; raw page; details page), an
+/// `.ncu-rep` (through `ncu --import` when ncu is on PATH), a cubin (a profile
+/// with one module and nothing else). Exit code EvidenceUnusable on anything
+/// else, with the reason and the command that exports the right page.
 llvm::Expected<Profile> readProfile(llvm::StringRef Path);
 
 /// The same on bytes; \p Name is used in messages. For tests and fuzzers; knows
 /// every form but `.ncu-rep`.
-llvm::Expected<Profile> parseProfile(llvm::StringRef Bytes, llvm::StringRef Name);
+llvm::Expected<Profile> parseProfile(llvm::StringRef Bytes,
+                                     llvm::StringRef Name);
 
-llvm::Expected<Profile> parseProfileJson(llvm::StringRef Bytes, llvm::StringRef Name);
-llvm::Expected<Profile> parseNcuSourceCsv(llvm::StringRef Bytes, llvm::StringRef Name);
-llvm::Expected<Profile> parseNcuRawCsv(llvm::StringRef Bytes, llvm::StringRef Name);
+llvm::Expected<Profile> parseProfileJson(llvm::StringRef Bytes,
+                                         llvm::StringRef Name);
+llvm::Expected<Profile> parseNcuSourceCsv(llvm::StringRef Bytes,
+                                          llvm::StringRef Name);
+llvm::Expected<Profile> parseNcuRawCsv(llvm::StringRef Bytes,
+                                       llvm::StringRef Name);
 
 /// The own JSON form, current version.
 std::string toJson(const Profile &P);
@@ -37,8 +41,9 @@ std::string toJson(const Profile &P);
 Profile mergeProfiles(llvm::ArrayRef<Profile> Profiles,
                       std::vector<std::string> &Conflicts);
 
-/// Fills PcSample::Frames from the modules' line tables where a reader left them
-/// empty. \p Notes receives a sentence per function without line information.
+/// Fills PcSample::Frames from the modules' line tables where a reader left
+/// them empty. \p Notes receives a sentence per function without line
+/// information.
 void resolveFrames(Profile &P, std::vector<std::string> &Notes);
 
 } // namespace optimas

@@ -22,28 +22,28 @@
 namespace optimas {
 
 enum class InstrClass {
-  Other,        ///< fixed-latency arithmetic and moves
-  GlobalLoad,   ///< LDG, LD (generic)
-  GlobalStore,  ///< STG, ST
-  LocalLoad,    ///< LDL
-  LocalStore,   ///< STL
-  SharedLoad,   ///< LDS, LDSM
-  SharedStore,  ///< STS
-  ConstantLoad, ///< LDC, ULDC
-  Atomic,       ///< ATOM, ATOMG, ATOMS, RED
-  AsyncCopy,    ///< LDGSTS, UBLKCP, …
-  Texture,      ///< TEX, TLD, SULD, …
-  Special,      ///< MUFU, conversions on XU
-  SystemRead,   ///< S2R, S2UR, CS2R
-  Shuffle,      ///< SHFL, VOTE through the MIO
-  Barrier,      ///< BAR, B2R
+  Other,         ///< fixed-latency arithmetic and moves
+  GlobalLoad,    ///< LDG, LD (generic)
+  GlobalStore,   ///< STG, ST
+  LocalLoad,     ///< LDL
+  LocalStore,    ///< STL
+  SharedLoad,    ///< LDS, LDSM
+  SharedStore,   ///< STS
+  ConstantLoad,  ///< LDC, ULDC
+  Atomic,        ///< ATOM, ATOMG, ATOMS, RED
+  AsyncCopy,     ///< LDGSTS, UBLKCP, …
+  Texture,       ///< TEX, TLD, SULD, …
+  Special,       ///< MUFU, conversions on XU
+  SystemRead,    ///< S2R, S2UR, CS2R
+  Shuffle,       ///< SHFL, VOTE through the MIO
+  Barrier,       ///< BAR, B2R
   MemoryBarrier, ///< MEMBAR, ERRBAR, FENCE
-  Branch,       ///< BRA, BRX, JMP, …
-  Convergence,  ///< BSSY, BSYNC, WARPSYNC
-  Call,         ///< CALL, RET
+  Branch,        ///< BRA, BRX, JMP, …
+  Convergence,   ///< BSSY, BSYNC, WARPSYNC
+  Call,          ///< CALL, RET
   Exit,
   ScoreboardWait, ///< DEPBAR
-  Tensor,       ///< HMMA, IMMA, GMMA, …
+  Tensor,         ///< HMMA, IMMA, GMMA, …
   Nop,
 };
 
@@ -58,10 +58,12 @@ struct Instruction {
   std::string Mnemonic; ///< `LDG`, or `op_0x981` when not known
   unsigned StallCycles = 0;
   unsigned WriteBarrier = NoBarrier; ///< scoreboard set when the result arrives
-  unsigned ReadBarrier = NoBarrier;  ///< scoreboard set when the operands were read
-  unsigned WaitMask = 0;             ///< bit b: waits until scoreboard b is zero
-  /// DEPBAR.LE: waits until at most CountedMax of what was issued under scoreboard
-  /// CountedBarrier is outstanding; NoBarrier on every other instruction.
+  unsigned ReadBarrier =
+      NoBarrier;         ///< scoreboard set when the operands were read
+  unsigned WaitMask = 0; ///< bit b: waits until scoreboard b is zero
+  /// DEPBAR.LE: waits until at most CountedMax of what was issued under
+  /// scoreboard CountedBarrier is outstanding; NoBarrier on every other
+  /// instruction.
   unsigned CountedBarrier = NoBarrier;
   unsigned CountedMax = 0;
   /// Guard predicate, 7 = PT (always).
@@ -78,14 +80,15 @@ struct Instruction {
 
   bool isLoad() const {
     return Class == InstrClass::GlobalLoad || Class == InstrClass::LocalLoad ||
-           Class == InstrClass::SharedLoad || Class == InstrClass::ConstantLoad ||
-           Class == InstrClass::Texture;
+           Class == InstrClass::SharedLoad ||
+           Class == InstrClass::ConstantLoad || Class == InstrClass::Texture;
   }
   bool isConditional() const { return Predicate != 7 || PredicateNegated; }
 };
 
-/// Decodes one instruction of \p Lo, \p Hi at \p Offset. \p Sm is the architecture
-/// (90 for sm_90): branch offsets are encoded differently before sm_90.
+/// Decodes one instruction of \p Lo, \p Hi at \p Offset. \p Sm is the
+/// architecture (90 for sm_90): branch offsets are encoded differently before
+/// sm_90.
 Instruction decodeInstruction(uint64_t Offset, uint64_t Lo, uint64_t Hi,
                               unsigned Sm = 90);
 

@@ -9,6 +9,9 @@
 #ifndef OPTIMAS_CUDA_COMPAT_H
 #define OPTIMAS_CUDA_COMPAT_H
 
+// None of the user's: no declaration here is a part of the source model.
+#pragma GCC system_header
+
 // cuda_runtime.h brings these in under nvcc, some for device code only; Clang's wrapper
 // leaves them out. With math.h come the float overloads of ::sin and the others.
 #include <assert.h>

@@ -15,6 +15,8 @@ llvm::ArrayRef<const Transformation *> catalogue() {
   static const Transformation *const All[] = {
       &loadBatching(),
       &registerAccumulator(),
+      &sharedPadding(),
+      &vectorizedAccess(),
   };
   return All;
 }

@@ -60,6 +60,9 @@ void proposeCompositions(const CatalogueContext &Context,
   if (Enabled("optimas-register-accumulator") &&
       Enabled("optimas-load-batching"))
     accumulateAndBatch(*View, Out);
+  if (Enabled("optimas-vectorized-access") &&
+      Enabled("optimas-streaming-hints"))
+    proposeVectorized(*View, Out, /*Stream=*/true);
 }
 
 } // namespace optimas::recipes

@@ -382,6 +382,15 @@ void Scanner::lvalue(const Expr *E, Access::KindTy Kind) {
     access(A);
     return value(M->getBase());
   }
+  if (const auto *C = dyn_cast<ConditionalOperator>(E);
+      C && Kind == Access::Load) {
+    value(C->getCond());
+    ++Conditional;
+    lvalue(C->getTrueExpr(), Kind);
+    lvalue(C->getFalseExpr(), Kind);
+    --Conditional;
+    return;
+  }
   hazard(Hazard::Unsupported, E);
   children(E);
 }

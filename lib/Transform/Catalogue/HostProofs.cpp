@@ -32,6 +32,8 @@ private:
   bool ours(const Decl *D) {
     SourceLocation Loc = SM.getFileLoc(D->getLocation());
     FileID Id = SM.getFileID(Loc);
+    if (Id.isInvalid()) // Clang's own
+      return false;
     auto [It, New] = Known.try_emplace(Id, false);
     if (New && !SM.isInSystemHeader(Loc))
       if (auto Entry = SM.getFileEntryRefForID(Id)) {

@@ -86,6 +86,7 @@ std::optional<Failure> Planner::variableAndStep() {
   if (const auto *Op = dyn_cast_or_null<UnaryOperator>(Inc);
       Op && Op->isIncrementOp() && variable(Op->getSubExpr()) == S.Var) {
     S.StepText = "1";
+    S.StepType = S.VarType;
     return std::nullopt;
   }
   if (const auto *Op = dyn_cast_or_null<CompoundAssignOperator>(Inc);
@@ -109,6 +110,14 @@ std::optional<Failure> Planner::variableAndStep() {
     return fail("in-macro", "the loop's step comes from a macro");
   S.StepText = *Spelled;
   const Expr *Source = strip(S.Step);
+  if (Ast.getTypeSize(Source->getType()) > Ast.getTypeSize(Type))
+    return fail("cannot-prove-stride",
+                "the step is wider than the loop variable");
+  // Unsigned where the user's is: `i += blockDim.x` wraps and does not
+  // overflow.
+  bool Unsigned = Source->getType()->isUnsignedIntegerType() ||
+                  (constantValue(Source, Ast) && Type->isUnsignedIntegerType());
+  S.StepType = S.VarIs64 ? "" : Unsigned ? "unsigned" : "int";
   S.StepMayBeNegative = !nonNegative(Source, Ast);
   if (S.StepMayBeNegative && Type->isUnsignedIntegerType())
     return fail("cannot-prove-stride",
@@ -155,6 +164,8 @@ std::optional<Failure> Planner::test() {
   S.Wide = Common->isUnsignedIntegerType() && Ast.getTypeSize(Common) == 64
                ? "unsigned long long"
                : "long long";
+  if (S.VarIs64)
+    S.StepType = S.Wide;
   return std::nullopt;
 }
 
@@ -261,9 +272,9 @@ Checked<LoopPlan> planLoop(const KernelView &View, const Body &B,
 static bool agree(const LoopPlan &A, const LoopPlan &B) {
   const LoopShape &S = A.Shape, &T = B.Shape;
   if (S.Test != T.Test || S.BoundText != T.BoundText ||
-      S.StepText != T.StepText || S.StepMayBeNegative != T.StepMayBeNegative ||
-      S.Wide != T.Wide || S.VarIs64 != T.VarIs64 ||
-      A.Loads.size() != B.Loads.size())
+      S.StepText != T.StepText || S.StepType != T.StepType ||
+      S.StepMayBeNegative != T.StepMayBeNegative || S.Wide != T.Wide ||
+      S.VarIs64 != T.VarIs64 || A.Loads.size() != B.Loads.size())
     return false;
   for (size_t I = 0; I < A.Loads.size(); ++I)
     if (A.Loads[I].Range.Begin != B.Loads[I].Range.Begin ||

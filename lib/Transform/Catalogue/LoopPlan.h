@@ -29,9 +29,10 @@ struct LoopShape {
   std::string Test; ///< `<` or `<=`
   std::string
       BoundText; ///< the right side of Test, cast where the test converts it
-  std::string StepText; ///< an operand of `*`
+  std::string StepText;
+  std::string StepType; ///< in which the step is kept: as wide as the variable
   bool StepMayBeNegative = false;
-  std::string Wide; ///< 64-bit type in which no sum of index and step wraps
+  std::string Wide; ///< 64-bit type in which no sum of variable and steps wraps
   const clang::Expr *Bound = nullptr, *Step = nullptr; ///< Step null: 1
 };
 

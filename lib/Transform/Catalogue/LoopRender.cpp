@@ -44,7 +44,7 @@ private:
   Writer W;
   std::vector<Named> Loads; ///< one for each text
   llvm::StringMap<size_t> ByText;
-  std::string Acc, Batch, Stride, Slot, Item;
+  std::string Acc, Batch, Stride, Span, Slot, Item;
 };
 } // namespace
 
@@ -58,6 +58,7 @@ Renderer::Renderer(KernelView &View, const LoopPlan &Plan,
   if (Changes.Batch > 1) {
     Batch = View.freshName("batch");
     Stride = View.freshName("stride");
+    Span = Plan.Shape.VarIs64 ? Stride : View.freshName("span");
     Slot = View.freshName("slot");
     Item = View.freshName("item");
   }
@@ -73,10 +74,8 @@ Renderer::Renderer(KernelView &View, const LoopPlan &Plan,
 
 std::string Renderer::itemDecl() const {
   const LoopShape &S = Plan.Shape;
-  std::string Sum = S.VarName + " + " + Slot + " * " + Stride;
-  if (!S.VarIs64)
-    Sum = "static_cast<" + S.VarType + ">(" + Sum + ")";
-  return "const " + S.VarType + " " + Item + " = " + Sum + ";";
+  return "const " + S.VarType + " " + Item + " = " + S.VarName + " + " + Slot +
+         " * " + Stride + ";";
 }
 
 std::string Renderer::loadText(const LoopLoad &L) const {
@@ -164,8 +163,8 @@ void Renderer::hoisted() {
 /// One batch: loads first, then the work of the iterations in their order.
 void Renderer::batch(bool Guarded) {
   const LoopShape &S = Plan.Shape;
-  std::string Inside = S.VarName + " + " + Slot + " * " + Stride + " " +
-                       S.Test + " " + S.BoundText;
+  std::string Inside = S.VarName + " + " + Slot + " * " + Span + " " + S.Test +
+                       " " + S.BoundText;
   std::string Slots = "for (int " + Slot + " = 0; " + Slot + " < " + Batch +
                       "; ++" + Slot + ")";
   auto EachSlot = [&](llvm::function_ref<void()> Fill) {
@@ -196,12 +195,9 @@ void Renderer::batch(bool Guarded) {
 
 void Renderer::batched() {
   const LoopShape &S = Plan.Shape;
-  std::string Next = S.VarName + " + " + Batch + " * " + Stride;
-  Next = S.VarIs64
-             ? S.VarName + " += " + Batch + " * " + Stride
-             : S.VarName + " = static_cast<" + S.VarType + ">(" + Next + ")";
+  std::string Next = S.VarName + " += " + Batch + " * " + Stride;
   std::string First = S.VarName + " " + S.Test + " " + S.BoundText;
-  std::string All = S.VarName + " + (" + Batch + " - 1) * " + Stride + " " +
+  std::string All = S.VarName + " + (" + Batch + " - 1) * " + Span + " " +
                     S.Test + " " + S.BoundText;
   if (S.StepMayBeNegative)
     All = First + " && " + All;
@@ -229,7 +225,9 @@ std::string Renderer::run() {
     W.line(Init + ";");
   if (Changes.Batch > 1) {
     W.line("constexpr int " + Batch + " = " + llvm::Twine(Changes.Batch) + ";");
-    W.line("const " + S.Wide + " " + Stride + " = " + S.StepText + ";");
+    W.line("const " + S.StepType + " " + Stride + " = " + S.StepText + ";");
+    if (Span != Stride) // of 64 bits, so that no sum in a test wraps
+      W.line("const " + S.Wide + " " + Span + " = " + Stride + ";");
   }
   if (Hoists) {
     W.open("if (" + S.VarName + " " + S.Test + " " + S.BoundText + ") {");

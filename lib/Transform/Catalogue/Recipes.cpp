@@ -87,6 +87,15 @@ std::vector<HotLoop> hotLoops(const KernelView &View,
   return Out;
 }
 
+bool inLoop(const KernelView &View, const Evidence &E) {
+  for (const Loop &L : View.model().loops())
+    if (L.Function == View.function().Id)
+      if (const Statement *S = View.model().statement(L.Stmt))
+        if (linesIn(E, S->Range))
+          return true;
+  return false;
+}
+
 Checked<LoopPlan> batchable(const KernelView &View, const Statement &Loop) {
   Checked<LoopPlan> Plan = planLoop(View, Loop);
   if (!Plan)

@@ -65,6 +65,12 @@ extern const llvm::ArrayRef<llvm::StringRef> MemoryWaits;
 /// numbers come from).
 double batchGain(unsigned Batch);
 
+/// True when the consumer or a producer of \p E lies in a loop of the kernel.
+bool inLoop(const KernelView &View, const Evidence &E);
+
+/// One vector a thread, with or without streaming hints; declines into \p Out.
+void proposeVectorized(const KernelView &View, Report &Out, bool Stream);
+
 /// Compositions of the transformations of one kernel that \p Enabled allows.
 void proposeCompositions(const CatalogueContext &Context,
                          const KernelDiagnosis &Kernel,
