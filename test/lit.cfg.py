@@ -34,6 +34,7 @@ config.substitutions += [
     ("%nvcc", config.nvcc),
     ("%cuda", config.cuda_path),
     ("%python", config.python),
+    ("%cmake", "cmake -DCMAKE_CUDA_COMPILER=" + config.nvcc),
 ]
 
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "optimas/Analysis/Json.h"
 #include "optimas/Report/Report.h"
+#include <cmath>
 
 using namespace llvm;
 
@@ -62,14 +63,19 @@ static json::Value declined(const Declined &D, const RunRecord &R) {
                       {"evidence", idList('E', D.Evidence)}};
 }
 
+/// JSON has no infinities and no NaN: an interval without a bound is null there.
+static json::Value number(double D) {
+  return std::isfinite(D) ? json::Value(D) : json::Value(nullptr);
+}
+
 static json::Value comparison(const Comparison &C) {
   return json::Object{{"name", C.Name},
-                      {"baseline_ns", C.BaselineNs},
-                      {"candidate_ns", C.CandidateNs},
-                      {"speedup", C.Speedup},
-                      {"gain_percent", 100 * (C.Speedup - 1)},
-                      {"interval95", json::Array{C.Low, C.High}},
-                      {"noise95", json::Array{C.NoiseLow, C.NoiseHigh}},
+                      {"baseline_ns", number(C.BaselineNs)},
+                      {"candidate_ns", number(C.CandidateNs)},
+                      {"speedup", number(C.Speedup)},
+                      {"gain_percent", number(100 * (C.Speedup - 1))},
+                      {"interval95", json::Array{number(C.Low), number(C.High)}},
+                      {"noise95", json::Array{number(C.NoiseLow), number(C.NoiseHigh)}},
                       {"baseline_samples_ns", json::Array(C.BaselineSamples)},
                       {"candidate_samples_ns", json::Array(C.CandidateSamples)}};
 }

@@ -141,6 +141,9 @@ static MaybeHit compareCalls(const CodeFacts &Old, const CodeFacts &New,
     StringRef Sharper = ruleAgainstCall(Name);
     if (!Sharper.empty())
       return hit(Sharper, "the call of '" + Name + "' is new in this place");
+    // How the catalogue moves a vector without aliasing; a model has no need of it.
+    if (Policy.Trusted && Name == "__builtin_memcpy")
+      continue;
     if (!isAllowedCall(Name) || Fact.InProject)
       return hit("guard-call",
                  "'" + Name + "' is not called by the replaced text and is not on the "
@@ -182,9 +185,20 @@ static MaybeHit compareWidths(const std::map<std::string, unsigned> &Old,
   return std::nullopt;
 }
 
-static MaybeHit compareTypes(const CodeFacts &Old, const CodeFacts &New) {
+/// By the name that a finding prints. A launch expression in a template may count in a
+/// dependent type, whose instantiations the catalogue has looked at.
+static bool isIntegerType(StringRef Name) {
+  return Name == "a dependent type" || Name.contains("int") || Name.contains("long") || Name.contains("short") ||
+         Name.contains("char") || Name == "size_t" || Name == "unsigned";
+}
+
+static MaybeHit compareTypes(const CodeFacts &Old, const CodeFacts &New,
+                             const EditPolicy &Policy) {
   for (const auto &P : New.Narrowings)
-    if (!Old.Narrowings.count(P))
+    // The catalogue computes indices wider than the loop does, so that they cannot
+    // overflow, and proves that what goes back fits.
+    if (!Old.Narrowings.count(P) &&
+        !(Policy.Trusted && isIntegerType(P.first) && isIntegerType(P.second)))
       return hit("guard-type-narrowing", "a value of type '" + P.first +
                                              "' is converted to '" + P.second +
                                              "', which the replaced text does not do");
@@ -235,7 +249,7 @@ MaybeHit compareFacts(const CodeFacts &Old, const CodeFacts &New,
     return H;
   if (MaybeHit H = compareCalls(Old, New, Policy))
     return H;
-  return compareTypes(Old, New);
+  return compareTypes(Old, New, Policy);
 }
 
 } // namespace optimas
