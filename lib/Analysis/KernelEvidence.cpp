@@ -37,6 +37,8 @@ public:
 
 private:
   Evidence make(EvidenceKind Kind, llvm::StringRef Reason);
+  /// Adds \p E, which implicates the kernel's own line when it knows no other.
+  void keep(Evidence E);
   void addRoofline();
   void addCounters();
   void addSectors(llvm::StringRef Op, InstrClass Class, llvm::StringRef What);
@@ -69,6 +71,12 @@ Evidence KernelItems::make(EvidenceKind Kind, llvm::StringRef Reason) {
   E.Consumer = C.line(F.Definition.File, F.Signature.EndLine);
   E.Consumer.Function = F.Name;
   return E;
+}
+
+void KernelItems::keep(Evidence E) {
+  if (E.Lines.empty())
+    addLine(E.Lines, E.Consumer);
+  Items.push_back(std::move(E));
 }
 
 /// Lines of the instructions of these classes, those with the most samples around
@@ -147,7 +155,7 @@ void KernelItems::addRoofline() {
                      .str();
   addAccessLines(E, {InstrClass::GlobalLoad, InstrClass::GlobalStore, InstrClass::Atomic,
                      InstrClass::AsyncCopy});
-  Items.push_back(std::move(E));
+  keep(std::move(E));
 }
 
 void KernelItems::addCounters() {
@@ -169,7 +177,7 @@ void KernelItems::addCounters() {
                       countText(uint64_t(E.Value)))
             .str();
     addAccessLines(E, {InstrClass::SharedLoad, InstrClass::SharedStore});
-    Items.push_back(std::move(E));
+    keep(std::move(E));
   }
   addSectors("ld", InstrClass::GlobalLoad, "load");
   addSectors("st", InstrClass::GlobalStore, "store");
@@ -198,7 +206,7 @@ void KernelItems::addSectors(llvm::StringRef Op, InstrClass Class, llvm::StringR
                                         : std::string())
                    .str();
   addAccessLines(E, Class);
-  Items.push_back(std::move(E));
+  keep(std::move(E));
 }
 
 void KernelItems::addSpills() {
@@ -215,7 +223,7 @@ void KernelItems::addSpills() {
                              K.LocalPerThread, countText(uint64_t(Local)))
                    .str();
   addAccessLines(E, {InstrClass::LocalLoad, InstrClass::LocalStore});
-  Items.push_back(std::move(E));
+  keep(std::move(E));
 }
 
 /// Launches in waves: blocks over the blocks that fit the device at once.
@@ -238,15 +246,16 @@ void KernelItems::addLaunchItem(llvm::StringRef Reason, llvm::StringRef Metric,
   E.Unit = Unit.str();
   E.Sentence = std::move(Sentence);
   std::vector<const LaunchSite *> Sites = C.Model.launchSitesOf(K.Function);
-  for (const LaunchSite *S : Sites)
-    if (C.Model.file(S->Whole.File).Editable)
-      addLine(E.Lines, C.line(S->Whole.File, S->Whole.BeginLine));
-  if (!E.Lines.empty()) {
-    for (LineRef &L : E.Lines)
-      L.Function = Sites.front()->Caller;
-    E.Consumer = E.Lines.front();
+  for (const LaunchSite *S : Sites) {
+    if (!C.Model.file(S->Whole.File).Editable)
+      continue;
+    LineRef L = C.line(S->Whole.File, S->Whole.BeginLine);
+    L.Function = S->Caller;
+    addLine(E.Lines, L);
   }
-  Items.push_back(std::move(E));
+  if (!E.Lines.empty())
+    E.Consumer = E.Lines.front();
+  keep(std::move(E));
 }
 
 void KernelItems::addLaunch() {

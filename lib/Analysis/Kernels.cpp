@@ -77,7 +77,8 @@ public:
   KernelTable run();
 
 private:
-  KernelData *dataFor(llvm::StringRef Symbol);
+  KernelData *dataFor(llvm::StringRef Symbol, llvm::StringRef ModuleId = "");
+  bool liesElsewhere(const FunctionSamples &S, const Function &F);
   void placeHelpers();
   void estimateTimes();
   KernelDiagnosis describe(const KernelData &D);
@@ -87,16 +88,41 @@ private:
   std::vector<KernelData> All;
   std::map<std::string, size_t> ByKey;
   std::vector<std::pair<FunctionId, const FunctionSamples *>> Helpers;
+  /// (symbol, module) of functions that only share their name with one of the model.
+  std::set<std::pair<std::string, std::string>> Homonyms;
   std::map<std::string, double> Time; ///< ns by canonical symbol
   std::map<std::string, bool> Estimated;
 };
 } // namespace
 
+/// Static and anonymous-namespace kernels of several files may share a name: does no
+/// line of \p S lie in the file that defines \p F?
+bool Joiner::liesElsewhere(const FunctionSamples &S, const Function &F) {
+  const FunctionCode &Code = C.code(S);
+  bool Any = false;
+  for (const PcSample &Pc : S.Pcs) {
+    std::optional<size_t> Index = Code.indexOf(Pc.Offset);
+    std::vector<SourceFrame> Frames;
+    if (Index)
+      Frames = Code.frames(*Index);
+    for (const SourceFrame &Frame : Frames) {
+      if (Frame.Line == 0)
+        continue;
+      if (C.line(Frame).File == F.Definition.File)
+        return false;
+      Any = true;
+    }
+  }
+  return Any;
+}
+
 /// Null for a device function that is no kernel; it is remembered in Helpers by
 /// the caller.
-KernelData *Joiner::dataFor(llvm::StringRef Symbol) {
+KernelData *Joiner::dataFor(llvm::StringRef Symbol, llvm::StringRef ModuleId) {
   const Function *F = C.function(Symbol);
-  if (F && !F->IsKernel)
+  if (F && Homonyms.count({Symbol.str(), ModuleId.str()}))
+    F = nullptr;
+  else if (F && !F->IsKernel)
     return nullptr;
   std::string Name = F ? F->Name : baseName(C.canonical(Symbol));
   std::string Key = F ? "#" + std::to_string(F->Id) : Name;
@@ -223,11 +249,14 @@ KernelDiagnosis Joiner::describe(const KernelData &D) {
 }
 
 KernelTable Joiner::run() {
+  for (const FunctionSamples &S : C.P.Functions)
+    if (const Function *F = C.function(S.Symbol); F && liesElsewhere(S, *F))
+      Homonyms.insert({S.Symbol, S.ModuleId});
   for (const KernelStats &K : C.P.Kernels)
-    if (KernelData *D = dataFor(K.Symbol))
+    if (KernelData *D = dataFor(K.Symbol, K.ModuleId))
       D->Stats.push_back(&K);
   for (const FunctionSamples &F : C.P.Functions) {
-    if (KernelData *D = dataFor(F.Symbol))
+    if (KernelData *D = dataFor(F.Symbol, F.ModuleId))
       D->Samples.push_back(&F);
     else
       Helpers.push_back({C.function(F.Symbol)->Id, &F});

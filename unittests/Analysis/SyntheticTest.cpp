@@ -123,6 +123,20 @@ void run(float *a, float *b) { hidden<<<1, 32>>>(a, b); stat<<<1, 32>>>(a, b); }
   EXPECT_EQ(D.Items.front().KernelName, "stat");
 }
 
+TEST(Synthetic, AKernelOfTheSameNameInAnotherFileIsAnother) {
+  const SourceModel &M = modelOf({{"k.cu", Plain}});
+  ProfileBuilder B(&M);
+  loadAndUse(B, "_Z5scalePKfPfi", "k.cu", 5, 6, 600);
+  B.P.Functions.back().ModuleId = "ours";
+  loadAndUse(B, "_Z5scalePKfPfi", "elsewhere.cu", 5, 6, 400);
+  B.P.Functions.back().ModuleId = "theirs";
+  Diagnosis D = diagnose(M, B.P);
+  ASSERT_EQ(D.Kernels.size(), 2u);
+  EXPECT_NE(D.Kernels[0].Function, NoId);
+  EXPECT_EQ(D.Kernels[0].LatencySamples, 600u);
+  EXPECT_EQ(D.Kernels[1].Function, NoId);
+}
+
 TEST(Synthetic, InstantiationsOfOneKernelAreOne) {
   const SourceModel &M = modelOf({{"k.cu", R"(template <typename T> __global__ void twice(const T *a, T *b) {
   T v = a[threadIdx.x];
