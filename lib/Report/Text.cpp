@@ -108,14 +108,14 @@ void TextReport::evidenceItem(const Evidence &E) {
   W.wrapped(E.Sentence, 6, 6);
   auto Show = [&](const LineRef &L, const char *Role) {
     if (L.Line)
-      W.cut(formatv("{0,4} | {1}  <- {2}", L.Line, L.Text, Role).str(), 6);
+      W.cut(formatv("{0,5} {1,-8} | {2}", L.Line, Role, L.Text).str(), 6);
   };
-  Show(E.Consumer, E.Producers.empty() ? "here" : "waits");
+  Show(E.Consumer, E.Producers.empty() ? "" : "waits");
   SmallVector<unsigned, 4> Seen;
   for (const ProducerRef &P : E.Producers)
-    if (!is_contained(Seen, P.Where.Line)) {
+    if (!is_contained(Seen, P.Where.Line) && !(P.Where == E.Consumer && E.Producers.size() == 1)) {
       Seen.push_back(P.Where.Line);
-      Show(P.Where, ("is waited for (" + P.Opcode + ")").c_str());
+      Show(P.Where, ("for " + P.Opcode).c_str());
     }
 }
 
@@ -156,8 +156,8 @@ void TextReport::candidate(const CandidateOutcome &C) {
     for (unsigned Id : E.Evidence)
       if (!is_contained(Cited, Id))
         Cited.push_back(Id);
-  W.wrapped(formatv("{0}{1}  {2}  [{3}]", C.Kept ? "* " : "  ", idText('P', C.ProposalId), C.Title,
-                    ids('E', Cited)).str(), 0, 6);
+  W.wrapped(formatv("{0}{1}  {2}  [{3}]", C.Kept ? "* " : "", idText('P', C.ProposalId), C.Title,
+                    ids('E', Cited)).str(), C.Kept ? 0 : 2, 6);
   W.wrapped(verdictText(C) + (C.Why.empty() ? "" : "  " + C.Why), 6, 6);
 }
 

@@ -55,7 +55,7 @@ static void makeRelative(SmallVectorImpl<StringRef> &Lines, StringRef Base) {
     Cut = std::min(First.size(), Common);
   else if (!Base.empty() && Common >= Base.size() &&
            (Common > Base.size() || Lines.back().trim().starts_with("}") ||
-            Lines.front().rtrim().ends_with(";")))
+            Lines.front().rtrim().ends_with(";") || Lines.front().starts_with("//")))
     Cut = Base.size();
   for (StringRef &L : drop_begin(Lines))
     L = L.drop_front(std::min(Cut, leadingBlanks(L).size()));

@@ -13,8 +13,8 @@ using namespace llvm;
 
 namespace optimas {
 
-Progress::Progress(bool Quiet)
-    : Enabled(!Quiet && sys::Process::StandardErrIsDisplayed()),
+Progress::Progress(bool Quiet, bool Verbose)
+    : Enabled(Verbose || (!Quiet && sys::Process::StandardErrIsDisplayed())), Lines(Verbose),
       Start(std::chrono::steady_clock::now()) {}
 
 void Progress::operator()(StringRef Step) {
@@ -24,6 +24,10 @@ void Progress::operator()(StringRef Step) {
                        std::chrono::steady_clock::now() - Start).count();
   clear();
   std::string Line = formatv("[{0,4:f0} s] {1}", Seconds, Step).str();
+  if (Lines) {
+    errs() << Line << '\n';
+    return;
+  }
   unsigned Columns = sys::Process::StandardErrColumns();
   if (Columns > 4 && Line.size() >= Columns)
     Line.resize(Columns - 1);

@@ -13,16 +13,17 @@
 namespace optimas {
 
 /// One line on standard error that says what is being done, rewritten in place on a
-/// terminal. Anywhere else (files, CI) nothing is printed, so that logs stay clean.
+/// terminal. Anywhere else (files, CI) nothing is printed, so that logs stay clean,
+/// unless asked for: then every step is a line of its own.
 class Progress {
 public:
-  explicit Progress(bool Quiet);
+  Progress(bool Quiet, bool Verbose);
   ~Progress() { clear(); }
   void operator()(llvm::StringRef Step);
   void clear();
 
 private:
-  bool Enabled;
+  bool Enabled, Lines;
   bool Shown = false;
   std::chrono::steady_clock::time_point Start;
 };

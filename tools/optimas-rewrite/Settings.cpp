@@ -7,6 +7,7 @@
 #include "Settings.h"
 #include "optimas/Support/Files.h"
 #include "optimas/Support/Subprocess.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -128,6 +129,7 @@ Options::Options(Settings &S) {
   add(*this, "replay", S.Replay, "dir", "Use a recorded evaluation, labelled so");
   addList(*this, "report", S.Reports, "file.json", "Write the report there (may repeat)");
   add(*this, "quiet", S.Quiet, "", "Print verdicts and errors only");
+  add(*this, "verbose", S.Verbose, "", "Print each step with its time to standard error");
   add(*this, "list-checks", S.ListChecks, "", "List the catalogue and stop");
   add(*this, "explain", S.Explain, "id",
       "Explain a catalogue entry, guard rule or evidence kind and stop");
@@ -211,13 +213,19 @@ Expected<ParsedCommandLine> parseCommandLine(int Argc, const char **Argv) {
     Own.push_back(Argv[I]);
   }
   Options O(S);
+  cl::SetVersionPrinter([](raw_ostream &OS) {
+    OS << "optimas-rewrite " OPTIMAS_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
+  });
   cl::HideUnrelatedOptions(Category);
   // cl prints --help and exits 0 by itself; other failures come back.
   std::string Problems;
   raw_string_ostream OS(Problems);
   if (!cl::ParseCommandLineOptions(Own.size(), Own.data(), Overview, &OS))
-    return makeError(ExitCode::Usage, StringRef(OS.str()).trim(), "",
-                     "see optimas-rewrite --help");
+    // A value that is no number has been complained of on standard error already.
+    return makeError(ExitCode::Usage,
+                     OS.str().empty() ? StringRef("the command line is wrong, as said above")
+                                      : StringRef(OS.str()).trim(),
+                     "", "see optimas-rewrite --help");
   S.Sources.assign(O.Sources.begin(), O.Sources.end());
 
   std::vector<std::string> Given;

@@ -50,7 +50,7 @@ struct Settings {
 
   // Output.
   std::vector<std::string> Reports;
-  bool Quiet = false;
+  bool Quiet = false, Verbose = false;
 
   // Other.
   bool ListChecks = false, DumpConfig = false, DumpModel = false, DumpEvidence = false;

@@ -59,7 +59,7 @@ static Expected<int> run(int Argc, const char **Argv) {
   if (S.Sources.size() > 1 && !S.Reports.empty())
     return makeError(ExitCode::Usage, "--report takes one source file at a time", "",
                      "run optimas-rewrite once for each source");
-  Progress Say(S.Quiet);
+  Progress Say(S.Quiet, S.Verbose);
   ToolContext Tool;
   Tool.ToolDir =
       sys::path::parent_path(sys::fs::getMainExecutable(Argv[0], reinterpret_cast<void *>(&run))).str();
