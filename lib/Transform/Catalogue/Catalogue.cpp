@@ -51,7 +51,7 @@ bool checkEnabled(llvm::StringRef Checks, llvm::StringRef Id) {
 
 /// More than these of one kernel would cost more to measure than the last ones
 /// promise.
-static constexpr size_t MaxPerKernel = 6;
+static constexpr size_t MaxPerKernel = 4;
 
 CatalogueResult proposeFromCatalogue(const CatalogueContext &Context,
                                      llvm::StringRef Checks) {

@@ -393,7 +393,7 @@ TEST(RegisterAccumulatorTest, KeepsTheSumInARegister) {
 
 TEST(RegisterAccumulatorTest, ComposesWithBatching) {
   auto Ps = loops().proposals("inShared", "*");
-  EXPECT_EQ(Ps.size(), 6u);
+  EXPECT_EQ(Ps.size(), 4u);
   EXPECT_EQ(Ps[0].Title, "register accumulator + load batching by 16");
   std::string Text = loops().text(Ps[0]);
   EXPECT_THAT(Text, HasSubstr("sumsAcc = sumsAcc + aBatch[slot] * bBatch[slot];"));
