@@ -188,6 +188,24 @@ void host(int *p) {
   EXPECT_NE(M.function(InLocal->Function).Name, "inner");
 }
 
+TEST(FunctionsTest, TemplatesOfSystemHeadersInstantiateTheUsers) {
+  SourceModel M = cantFail(modelOf(
+      "a.cu",
+      {{"a.cu", "#include <apply.h>\n"
+                "struct F { template <class T> __device__ T operator()(T a) const { return a; } };\n"
+                "void host() { sys::apply(F(), 1.0); }\n"},
+       {"sys/apply.h",
+        "namespace sys {\n"
+        "template <class F, class T> __global__ void call(F f, T t) { f(t); }\n"
+        "template <class F, class T> void apply(F f, T t) { call<<<1, 1>>>(f, t); }\n"
+        "inline int plain() { return undeclared; }\n"
+        "}\n"}},
+      {"-isystem", std::string(TestFolder) + "/sys"}));
+  EXPECT_EQ(mangled(functionNamed(M, "F::operator()")), Strings{"_ZNK1FclIdEET_S1_"});
+  // The bodies of plain functions there are not even looked at.
+  EXPECT_TRUE(M.diagnostics().empty());
+}
+
 TEST(FunctionsTest, ArchitectureBranches) {
   SourceModel M = modelOf("#if __CUDA_ARCH__ >= 800\n"
                           "__device__ int f() { return 80; }\n"

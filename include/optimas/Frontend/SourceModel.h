@@ -66,15 +66,24 @@ struct SourceFile {
   unsigned lineOf(unsigned Offset) const; ///< 1-based
 };
 
-/// A statement as spelled (a template's pattern, not its instantiations).
+/// A statement as spelled (a template's pattern, not its instantiations). Numbered
+/// from 1 in source order, an outer one before those in it; only functions of editable
+/// files have statements. Those of a lambda in device code are the function's around it.
 struct Statement {
   StatementId Id = NoId;
   FunctionId Function = NoId;
-  SourceRange Range; ///< with the closing `;` where it has one
-  std::string Kind;  ///< `for`, `if`, `decl`, `expr`, `return`, `compound`, `while`, `do`, …
+  /// With the closing `;` where it has one, and from its attributes or loop pragma
+  /// (`#pragma unroll`) on. In a macro's body: the whole expansion.
+  SourceRange Range;
+  /// `for`, `range-for`, `while`, `do`, `if`, `switch`, `case`, `default`, `decl`, `expr`,
+  /// `return`, `break`, `continue`, `goto`, `label`, `compound`, `asm`, `null`, `try`, `other`.
+  std::string Kind;
   StatementId Parent = NoId; ///< nearest enclosing statement with an id
   LoopId InnermostLoop = NoId; ///< the loop whose body or header holds it (a loop statement: itself)
-  bool InMacro = false; ///< begins or ends in a macro expansion: not editable
+  /// Its structure comes from a macro (all of it, its keyword or brace, or a part of
+  /// an expansion): not editable. `a = N;` and `__shared__ int a[N];` are spelled in the
+  /// file although their first or last token is a macro's.
+  bool InMacro = false;
   const clang::Stmt *Node = nullptr; ///< in the device AST
 };
 
@@ -84,13 +93,15 @@ struct Loop {
   FunctionId Function = NoId;
   LoopId Parent = NoId;
   unsigned Depth = 1;
-  SourceRange Header; ///< `for (…)`, up to and with the closing parenthesis
+  /// `for (…)` without a pragma before it, up to and with the closing parenthesis; of a
+  /// `do` loop the `while (…)` at its end.
+  SourceRange Header;
   SourceRange Body;
 };
 
 struct Instantiation {
   std::string Mangled;   ///< by Clang's device-side mangling
-  std::string Canonical; ///< canonicalSymbol-like text: see Profile.h; filled by the model
+  std::string Canonical; ///< demangled: `void copy<float>(float const*, float*, int)`
   std::vector<std::string> TemplateArgs; ///< printed, in order
   const clang::FunctionDecl *Decl = nullptr; ///< in the device AST
 };
@@ -121,7 +132,8 @@ struct Function {
 struct LaunchSite {
   unsigned Id = NoId; ///< printed `LS1`
   FunctionId Kernel = NoId;
-  std::string Caller; ///< name of the host function that holds it
+  /// Qualified name of the host function that holds it, also from within a lambda.
+  std::string Caller;
   bool CallerIsTemplate = false;
   bool InMacro = false;
   SourceRange Whole;  ///< the call expression without `;`
@@ -138,6 +150,7 @@ struct ModelNote {
   std::string Message;
 };
 
+/// An error of a pass. Warnings are the build's own compiler's to give.
 struct ParseDiagnostic {
   CudaMode Mode;
   std::string File;
@@ -197,10 +210,13 @@ public:
   /// The file of that name: exact canonical path, else the longest common path
   /// suffix when only one file fits (profiles are recorded elsewhere).
   std::optional<FileId> findFile(llvm::StringRef Path) const;
-  /// The function that a symbol (either mangling, or demangled) names.
+  /// The function that a symbol names: mangled by nvcc (static, anonymous namespace,
+  /// -rdc=true) or Clang, or demangled as Nsight Compute or c++filt print it. Another
+  /// instantiation than those of this unit finds its template. nullptr when none fits.
   const Function *functionForSymbol(llvm::StringRef Symbol) const;
-  /// Innermost statements that begin or lie on that line, outermost first removed:
-  /// the smallest ones whose own lines (children's excluded) hold it.
+  /// The smallest statements that have that line, in source order. A loop's header
+  /// (its first clause included) and the braces of a body are the loop's, the `if`'s, …;
+  /// a function's closing brace is the function's block.
   std::vector<StatementId> statementsOnLine(FileId File, unsigned Line) const;
   /// The function whose definition holds that line.
   const Function *functionAt(FileId File, unsigned Line) const;
