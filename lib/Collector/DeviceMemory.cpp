@@ -69,7 +69,7 @@ void DeviceMemory::allocated(const MemoryCall &Call, const CUpti_CallbackData &D
   // there.
   CUresult Result = Call.Ordered ? Driver.cuStreamSynchronize(Call.Stream) : CUDA_SUCCESS;
   if (Result == CUDA_SUCCESS)
-    Result = TheHasher.fill(Context, {Call.Address, Call.Bytes}, *Poison);
+    Result = TheHasher.fill(Context, {Call.Address, Call.Bytes}, *Poison, A.slack());
   if (!succeeded(Result, "poisoning an allocation"))
     notCovered(std::string(Data.functionName) + " (not poisoned)", Call.Bytes);
 }

@@ -88,3 +88,11 @@ extern "C" __global__ void __launch_bounds__(256)
       atomicAdd(&Sums[Low], Sum);
   }
 }
+
+/// Fills what lies between an allocation's end and the next multiple of its alignment,
+/// which the driver's memset refuses to touch.
+extern "C" __global__ void optimasFillSlack(unsigned char *Begin, unsigned Count,
+                                            unsigned Byte) {
+  if (threadIdx.x < Count)
+    Begin[threadIdx.x] = (unsigned char)Byte;
+}

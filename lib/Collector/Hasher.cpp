@@ -22,6 +22,8 @@ CUresult Hasher::create(State &S) {
     return R;
   if (CUresult R = Driver.cuModuleGetFunction(&S.Kernel, Module, "optimasHashRanges"))
     return R;
+  if (CUresult R = Driver.cuModuleGetFunction(&S.FillSlack, Module, "optimasFillSlack"))
+    return R;
   if (CUresult R = Driver.cuStreamCreate(&S.Stream, CU_STREAM_NON_BLOCKING))
     return R;
   CUdevice Device;
@@ -109,13 +111,22 @@ CUresult Hasher::hash(CUcontext Context, const std::vector<MemoryRange> &Ranges,
   return CUDA_SUCCESS;
 }
 
-CUresult Hasher::fill(CUcontext Context, const MemoryRange &Range, uint8_t Byte) {
+CUresult Hasher::fill(CUcontext Context, const MemoryRange &Range, uint8_t Byte,
+                      unsigned Slack) {
   if (!prepare(Context))
     return CUDA_ERROR_NOT_INITIALIZED;
   CUstream Stream = Contexts[Context].Stream;
   if (CUresult R =
           Driver.cuMemsetD8Async(Range.Address, Byte, Range.Bytes, Stream))
     return R;
+  if (Slack) {
+    CUdeviceptr End = Range.Address + Range.Bytes;
+    unsigned Value = Byte;
+    void *Arguments[] = {&End, &Slack, &Value};
+    if (CUresult R = Driver.cuLaunchKernel(Contexts[Context].FillSlack, 1, 1, 1, Threads, 1,
+                                           1, 0, Stream, Arguments, nullptr))
+      return R;
+  }
   return Driver.cuStreamSynchronize(Stream);
 }
 

@@ -29,8 +29,8 @@ public:
   /// Returns the driver's error, most often one that a kernel of the program left.
   CUresult hash(CUcontext Context, const std::vector<MemoryRange> &Ranges,
                 std::vector<uint64_t> &Hashes);
-  /// Fills memory with a byte and waits for it.
-  CUresult fill(CUcontext Context, const MemoryRange &Range, uint8_t Byte);
+  /// Fills memory with a byte and waits for it, and \p Slack bytes (under 256) behind it.
+  CUresult fill(CUcontext Context, const MemoryRange &Range, uint8_t Byte, unsigned Slack = 0);
   /// Forgets what belonged to a context that is destroyed.
   void contextGone(CUcontext Context) { Contexts.erase(Context); }
   /// Our stream in \p Context; null when there is none.
@@ -41,7 +41,7 @@ public:
 private:
   struct State {
     bool Usable = false;
-    CUfunction Kernel = nullptr;
+    CUfunction Kernel = nullptr, FillSlack = nullptr;
     CUstream Stream = nullptr;
     unsigned Blocks = 0;
     size_t Capacity = 0; ///< ranges that the buffers hold

@@ -161,7 +161,7 @@ CUresult MemoryRecorder::hashContext(CUcontext Context, Json &Allocs, Json &Glob
   std::vector<Allocation> Which = Memory.table().ofContext(Context);
   std::vector<MemoryRange> Ranges;
   for (const Allocation &A : Which)
-    Ranges.push_back({A.Address, A.Bytes});
+    Ranges.push_back({A.Address, A.Bytes + A.slack()});
   std::vector<const GlobalVariable *> Named;
   for (const GlobalVariable &V : Variables.variables())
     if (V.Context == Context) {

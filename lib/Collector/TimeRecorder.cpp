@@ -141,7 +141,7 @@ void TimeRecorder::callback(CUpti_CallbackDomain Domain, CUpti_CallbackId Id,
 void TimeRecorder::released(CUcontext Context, const std::vector<Allocation> &Gone) {
   std::vector<MemoryRange> Ranges;
   for (const Allocation &A : Gone)
-    Ranges.push_back({A.Address, A.Bytes});
+    Ranges.push_back({A.Address, A.Bytes + (O.Poison ? A.slack() : 0)});
   std::vector<uint64_t> Hashes;
   CUresult Result = Driver.cuCtxSynchronize();
   if (Result == CUDA_SUCCESS)

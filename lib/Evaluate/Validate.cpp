@@ -85,8 +85,14 @@ void Validator::refine(const ProgramVersion &Candidate, const InputBaseline &B,
     }
     Bytes[S] = std::move(Outcome->Dump);
   }
-  if (!Bytes[0].empty() && !Bytes[1].empty())
-    refineMismatch(M, Bytes[0], Bytes[1]);
+  if (Bytes[0].empty() || Bytes[1].empty())
+    return;
+  refineMismatch(M, Bytes[0], Bytes[1]);
+  if (Bytes[0] == Bytes[1]) { // what is hashed beyond the dump: see Allocation::slack()
+    M.Offset = M.AllocationBytes;
+    M.Baseline = "untouched";
+    M.Candidate = "written past the end";
+  }
 }
 
 Expected<bool> Validator::acceptedByCommand(const ProgramVersion &Candidate,

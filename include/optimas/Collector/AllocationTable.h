@@ -22,6 +22,12 @@ struct Allocation {
   uint64_t Address = 0;
   uint64_t Bytes = 0;
   const void *Context = nullptr; ///< the CUcontext that it was made in
+
+  /// Bytes from the end to the next multiple of 256, the least alignment of device
+  /// memory (CUDA Programming Guide, "Device Memory Accesses"): they belong to no
+  /// other allocation, so that what a kernel writes past the end shows there. None
+  /// when the end is aligned.
+  unsigned slack() const { return unsigned(-Bytes % 256); }
 };
 
 /// Every live allocation. An address that is freed and handed out again gets a new
