@@ -137,7 +137,9 @@ TEST_P(ScratchTest, KilledAtAnyMomentLeavesTheTreeAsItWas) {
     pid_t Child = fork();
     if (Child == 0) {
       SubprocessOptions O;
-      O.Args = {"sh", "-c", "while :; do echo half > out.txt; echo half > new.txt; "
+      // It ends by itself, should it outlive the killed process after all.
+      O.Args = {"sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); "
+                            "echo half > out.txt; echo half > new.txt; "
                             "echo half > " + Root + "/src/a.txt; done"};
       O.Directory = Root + "/build";
       llvm::consumeError(V->run(O).takeError());
