@@ -299,6 +299,19 @@ Expected<TranslatedCommand> translate(const CompileCommand &Command,
   return Out;
 }
 
+// Errors of Clang's that nvcc and GCC give as warnings, if at all.
+static constexpr StringLiteral OnlyWarnings[] = {
+    "-Wno-register",
+    "-Wno-c++11-narrowing",
+    "-Wno-reserved-user-defined-literal",
+    "-Wno-dynamic-exception-spec",
+    "-Wno-missing-template-arg-list-after-template-kw",
+    "-Wno-invalid-constexpr",
+    "-Wno-non-pod-varargs",
+    "-Wno-address-of-temporary",
+    "-Wno-gnu-static-float-init",
+    "-Wno-static-float-init"};
+
 std::vector<std::string> TranslatedCommand::argvFor(CudaMode Mode, StringRef ResourceDir,
                                                     StringRef CompatHeader) const {
   std::vector<std::string> Argv = {"clang++"};
@@ -311,6 +324,7 @@ std::vector<std::string> TranslatedCommand::argvFor(CudaMode Mode, StringRef Res
   if (IsCuda && !CompatHeader.empty())
     Argv.insert(Argv.end(), {"-include", CompatHeader.str()});
   Argv.insert(Argv.end(), ClangArgs.begin(), ClangArgs.end());
+  Argv.insert(Argv.end(), std::begin(OnlyWarnings), std::end(OnlyWarnings));
   Argv.insert(Argv.end(), {"-fsyntax-only", "-x", Language, File});
   return Argv;
 }
