@@ -91,6 +91,8 @@ if(OPTIMAS_STATIC)
     OUTPUT_VARIABLE _llvm_system_libs OUTPUT_STRIP_TRAILING_WHITESPACE)
   separate_arguments(_llvm_libs)
   separate_arguments(_llvm_system_libs)
+  # llvm-config lists Polly, which Debian packages apart.
+  list(FILTER _llvm_libs EXCLUDE REGEX "Polly")
   list(FILTER _llvm_system_libs EXCLUDE REGEX "xml2|edit|ffi|z3")
   file(GLOB _clang_archives ${LLVM_LIBRARY_DIR}/libclang[A-Z]*.a)
   list(FILTER _clang_archives EXCLUDE REGEX "clangTidy|clangDaemon|clangd|clangInterpreter|clangDoc|clangMove|clangQuery|clangReorder|clangChangeNamespace|clangIncludeFixer|clangIncludeCleaner|ApplyReplacements")
