@@ -82,8 +82,8 @@ static Answer postOnce(const HttpRequest &R) {
   return A;
 }
 
-static std::string withoutSecrets(std::string Text, const HttpRequest &R) {
-  for (const std::string &S : R.Secrets) {
+std::string withoutSecrets(std::string Text, ArrayRef<std::string> Secrets) {
+  for (const std::string &S : Secrets) {
     if (S.empty())
       continue;
     for (size_t At = Text.find(S); At != std::string::npos; At = Text.find(S, At + 3))
@@ -98,7 +98,7 @@ static bool worthRetrying(const Answer &A) {
 
 static Error failure(const Answer &A, const HttpRequest &R, unsigned Tries) {
   auto Make = [&](const Twine &What, const Twine &Remedy) {
-    return makeError(ExitCode::ModelFailed, withoutSecrets(What.str(), R), R.Url, Remedy);
+    return makeError(ExitCode::ModelFailed, withoutSecrets(What.str(), R.Secrets), R.Url, Remedy);
   };
   std::string After = formatv(" after {0} {1}", Tries, Tries == 1 ? "try" : "tries").str();
   if (A.TooLarge)
@@ -130,7 +130,7 @@ Expected<std::string> httpPost(const HttpRequest &R) {
   for (unsigned Try = 1;; ++Try) {
     Answer A = postOnce(R);
     if (A.Code == CURLE_OK && A.Status >= 200 && A.Status < 300)
-      return std::move(A.Body);
+      return withoutSecrets(std::move(A.Body), R.Secrets);
     if (Try > R.Retries || A.TooLarge || !worthRetrying(A))
       return failure(A, R, Try);
     // The server's word, else 1, 2, 4 … s; never longer than a minute.

@@ -8,6 +8,7 @@
 #define OPTIMAS_LIB_PROPOSE_HTTPCLIENT_H
 
 #include "optimas/Support/Error.h"
+#include "llvm/ADT/ArrayRef.h"
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ struct HttpRequest {
 /// server said. Redirects are not followed, since they would carry the key elsewhere;
 /// proxies and certificate stores are libcurl's defaults.
 llvm::Expected<std::string> httpPost(const HttpRequest &Request);
+
+/// \p Text with every occurrence of a secret replaced by `***`.
+std::string withoutSecrets(std::string Text, llvm::ArrayRef<std::string> Secrets);
 
 } // namespace optimas
 

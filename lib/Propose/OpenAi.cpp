@@ -85,6 +85,16 @@ Expected<std::string> OpenAiProposer::content(StringRef Answer) {
   return Text->str();
 }
 
+static void hideSecrets(Proposal &P, ArrayRef<std::string> Secrets) {
+  P.Title = withoutSecrets(P.Title, Secrets);
+  for (std::string &S : P.SuggestedButNotApplied)
+    S = withoutSecrets(S, Secrets);
+  for (Edit &E : P.Edits)
+    for (std::string *S : {&E.Text, &E.Transformation, &E.Reason, &E.Precondition,
+                           &E.Postcondition, &E.Metric})
+      *S = withoutSecrets(*S, Secrets);
+}
+
 Expected<std::vector<Proposal>> OpenAiProposer::propose(const ProposalRequest &Request,
                                                         const Feedback *Last) {
   HttpRequest H;
@@ -105,7 +115,12 @@ Expected<std::vector<Proposal>> OpenAiProposer::propose(const ProposalRequest &R
   if (!Text)
     return Text.takeError();
   LastContent = *Text;
-  return parseResponse(*Text, Request, name());
+  Expected<std::vector<Proposal>> Proposals = parseResponse(LastContent, Request, name());
+  // Once more after decoding: an escape (`\u0073`) hides the key from the raw text.
+  if (Proposals)
+    for (Proposal &P : *Proposals)
+      hideSecrets(P, H.Secrets);
+  return Proposals;
 }
 
 static std::string environment(const char *Name) {
