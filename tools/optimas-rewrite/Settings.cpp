@@ -32,7 +32,6 @@ namespace optimas {
   COUNT("MaxAttempts", "max-attempts", MaxAttempts)                            \
   NUMBER("ModelTimeout", "model-timeout", ModelTimeout)                        \
   STRING("Checks", "checks", Checks)                                           \
-  STRING("FormatStyle", "format-style", FormatStyle)                           \
   STRING("ProjectRoot", "project-root", ProjectRoot)                           \
   STRING("Build", "build", Build)                                              \
   STRING("Validate", "validate", Validate)                                     \
@@ -104,8 +103,6 @@ Options::Options(Settings &S) {
   add(*this, "patch", S.Patch, "file", "Write the accepted edits as a unified diff");
   add(*this, "export-fixes", S.ExportFixes, "file",
       "Write the accepted edits as YAML for clang-apply-replacements");
-  add(*this, "format-style", S.FormatStyle, "file|none",
-      "Format changed ranges by the project's .clang-format (default none)");
   add(*this, "project-root", S.ProjectRoot, "dir", "Only files below it may be edited");
   add(*this, "build", S.Build, "command", "Command that builds the program");
   add(*this, "validate", S.Validate, "bytes|command:CMD|none",
@@ -165,8 +162,6 @@ static Error checkRanges(const Settings &S) {
     return Bad("--repeat", "must be 3 to 1000");
   if (!(S.Budget > 0) || !(S.RunTimeout > 0) || !(S.ModelTimeout > 0))
     return Bad("--budget, --run-timeout, --model-timeout", "must be above 0 seconds");
-  if (S.FormatStyle != "file" && S.FormatStyle != "none")
-    return Bad("--format-style", "must be 'file' or 'none'");
   StringRef V = S.Validate;
   if (V != "bytes" && V != "none" && !V.starts_with("command:"))
     return Bad("--validate", "must be 'bytes', 'command:CMD' or 'none'");

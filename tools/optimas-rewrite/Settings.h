@@ -38,7 +38,7 @@ struct Settings {
 
   // Edits.
   bool Fix = false;
-  std::string Patch, ExportFixes, FormatStyle = "none", ProjectRoot;
+  std::string Patch, ExportFixes, ProjectRoot;
 
   // Evaluation.
   std::string Build, Validate = "bytes", Inputs, Record, Replay;
