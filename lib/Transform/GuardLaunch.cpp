@@ -143,6 +143,12 @@ MaybeHit checkEveryLaunch(const GuardContext &C, const ResolvedEdit &E,
   if (E.Kind != EditKind::LaunchSite || E.Function == NoId)
     return std::nullopt;
   const Function &Kernel = C.Model.function(E.Function);
+  if (!C.Model.lostLaunches().empty())
+    return ruleHit("guard-launch-sites",
+                   "the launch at " + placeText(C.Model, C.Model.lostLaunches().front()) +
+                       " is not understood by Clang, so not every launch of '" +
+                       Kernel.Name + "' is known",
+                   /*CannotProve=*/true);
   for (const LaunchSite *Site : C.Model.launchSitesOf(E.Function)) {
     bool Edited = any_of(All, [&](const ResolvedEdit &O) {
       return O.Kind == EditKind::LaunchSite && O.Site == Site;

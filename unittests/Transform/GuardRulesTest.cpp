@@ -355,6 +355,16 @@ TEST(GuardRules, Launches) {
   expectRefused(P, {P.launch("2, 2", "4, 1")}, "guard-launch-sites");
 }
 
+TEST(GuardRules, ALaunchThatClangDoesNotUnderstand) {
+  GuardProgram P("__global__ void hotFill(int *p) { p[blockIdx.x] = 1; }\n"
+                 "__global__ void other(int *p) { p[0] = 1; }\n"
+                 "void run(int *p) {\n"
+                 "  hotFill<<<2, 1>>>(p);\n"
+                 "  other<<<1, {32}>>>(p);\n"
+                 "}\n");
+  expectRefused(P, {P.launch("2, 1", "4, 1")}, "guard-launch-sites");
+}
+
 //===-- Several edits -----------------------------------------------------===//
 
 TEST(GuardRules, EditsThatMeet) {

@@ -102,6 +102,10 @@ Checked<std::vector<HostLaunch>> hostLaunches(const KernelView &View) {
           "cannot-prove-launch-sites",
           "the kernel is declared in a header: other units may launch it",
           R.BeginLine};
+  if (!Model.lostLaunches().empty())
+    return Failure{"cannot-prove-launch-sites",
+                   "a launch in this unit is not understood by Clang",
+                   Model.lostLaunches().front().BeginLine};
   std::vector<const LaunchSite *> Sites = Model.launchSitesOf(F.Id);
   if (Sites.empty())
     return Failure{"cannot-prove-launch-sites",

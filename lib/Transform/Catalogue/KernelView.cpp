@@ -101,6 +101,9 @@ Checked<KernelView> KernelView::create(const CatalogueContext &Context,
   unsigned Line = V.F->Definition.BeginLine;
   if (V.F->InMacro)
     return Failure{"in-macro", "the kernel is defined by a macro", Line};
+  if (V.F->Incomplete)
+    return Failure{"incomplete-ast",
+                   "Clang refuses a part of the kernel that nvcc accepts", Line};
   for (const Instantiation &I : V.F->Instantiations) {
     const FunctionDecl *Definition = nullptr;
     if (!I.Decl || !I.Decl->hasBody(Definition) || !Definition->getBody() ||

@@ -352,4 +352,29 @@ INSTANTIATE_TEST_SUITE_P(
         VectorRefused{"fromMacro", "in-macro"}),
     [](const auto &Info) { return std::string(Info.param.Kernel); });
 
+TEST(VectorizedAccessTest, NothingIsProvedOfWhatClangRefuses) {
+  Snippet S(R"cu(
+__global__ void copy(const float *in, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = in[i]; // hot
+}
+int later(int a);
+__global__ void calls(const float *in, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = in[i] + later(1); // hot
+}
+__device__ int later(int a) { return a; }
+void run(const float *in, float *out, int n) {
+  copy<<<(n + 127) / 128, 128>>>(in, out, n);
+  calls<<<(n + 127) / 128, 128>>>(in, out, n);
+  copy<<<(n + 127) / 128, {128}>>>(in, out + 1, n);
+}
+)cu");
+  EXPECT_THAT(S.declines("copy", Vectorize),
+              testing::ElementsAre(testing::StartsWith("cannot-prove-launch-sites@")));
+  EXPECT_THAT(S.proposals("calls", Vectorize), IsEmpty());
+}
+
 } // namespace optimas
