@@ -35,7 +35,7 @@ static std::optional<ArchName> parseArchName(StringRef Text) {
   A.Real = Text.consume_front("sm_");
   if (!A.Real && !Text.consume_front("compute_") && !Text.consume_front("lto_"))
     return std::nullopt;
-  if (Text.consumeInteger(10, A.Number) || A.Number < 10 || A.Number > 9999)
+  if (Text.consumeInteger(10, A.Number) || A.Number < 20 || A.Number > 9999)
     return std::nullopt;
   if (!Text.empty() && Text != "a" && Text != "f")
     return std::nullopt;

@@ -331,6 +331,7 @@ TEST_F(Translate, BadCommandsAreUsageErrors) {
     return messageOf(translate(command(std::move(Options)), 0, ""), ExitCode::Usage);
   };
   EXPECT_NE(Message({"-arch=sm_abc"}).find("'sm_abc'"), std::string::npos);
+  EXPECT_NE(Message({"-code=sm_12"}).find("'sm_12'"), std::string::npos);
   EXPECT_NE(Message({"-gencode=arch=,code="}).find("none that nvcc knows"),
             std::string::npos);
   EXPECT_NE(Message({"-gencode=arch=compute_90,code=sm_4294967296"}).find("sm_4294967296"),
