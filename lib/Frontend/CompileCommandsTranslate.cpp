@@ -90,7 +90,9 @@ void NvccReader::applyFlag(NvccAction Action) {
     Defines.push_back("-D__CUDACC_RELAXED_CONSTEXPR__");
     return;
   case A::ExtendedLambda:
-    Defines.push_back("-D__CUDACC_EXTENDED_LAMBDA__");
+    // The compatibility header defines nvcc's macro. Before that, it would make
+    // Clang's wrapper include <new> ahead of the device's malloc.
+    Defines.push_back("-DOPTIMAS_CUDACC_EXTENDED_LAMBDA");
     return;
   case A::FastMath:
     Out.UseFastMath = true;

@@ -201,9 +201,9 @@ TEST_F(Translate, Languages) {
 
 TEST_F(Translate, RelaxedConstexprAndExtendedLambda) {
   EXPECT_EQ(own({"--expt-relaxed-constexpr", "--extended-lambda"}),
-            with({"-D__CUDACC_RELAXED_CONSTEXPR__", "-D__CUDACC_EXTENDED_LAMBDA__"}));
+            with({"-D__CUDACC_RELAXED_CONSTEXPR__", "-DOPTIMAS_CUDACC_EXTENDED_LAMBDA"}));
   EXPECT_EQ(own({"-expt-relaxed-constexpr", "--expt-extended-lambda"}),
-            with({"-D__CUDACC_RELAXED_CONSTEXPR__", "-D__CUDACC_EXTENDED_LAMBDA__"}));
+            with({"-D__CUDACC_RELAXED_CONSTEXPR__", "-DOPTIMAS_CUDACC_EXTENDED_LAMBDA"}));
 }
 
 TEST_F(Translate, DefaultStream) {

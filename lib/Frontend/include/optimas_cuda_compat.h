@@ -25,6 +25,11 @@
 #include <time.h>
 #include <utility>
 
+#if defined(OPTIMAS_CUDACC_EXTENDED_LAMBDA) && !defined(__CUDACC_EXTENDED_LAMBDA__)
+#define __CUDACC_EXTENDED_LAMBDA__
+#include <functional> // as cuda_runtime.h does then
+#endif
+
 // Clang knows `managed` for HIP only. The variable is a device variable that the host
 // may name; Clang lets the host name any.
 #undef __managed__

@@ -1,6 +1,7 @@
 // Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
+// nvcc: --extended-lambda
 // new, delete and malloc in a kernel
 #include <new>
 struct Node {
