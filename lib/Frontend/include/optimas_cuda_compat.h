@@ -25,6 +25,10 @@
 #include <time.h>
 #include <utility>
 
+// Clang defines it as nothing; nvcc as 1, so `#if __CUDACC__` is well formed.
+#undef __CUDACC__
+#define __CUDACC__ 1
+
 #if defined(OPTIMAS_CUDACC_EXTENDED_LAMBDA) && !defined(__CUDACC_EXTENDED_LAMBDA__)
 #define __CUDACC_EXTENDED_LAMBDA__
 #include <functional> // as cuda_runtime.h does then

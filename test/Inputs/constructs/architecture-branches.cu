@@ -20,4 +20,8 @@ __global__ void pick(int *x) {
 #error the toolkit's version is not passed on
 #endif
 
+#if !__CUDACC__
+#error not CUDA
+#endif
+
 int main() { pick<<<1, 1>>>(nullptr); }
