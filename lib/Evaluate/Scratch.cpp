@@ -41,16 +41,25 @@ static bool works(std::vector<std::string> Args) {
   return R->ok();
 }
 
+bool viewKindWorks(ViewKind K) {
+  switch (K) {
+  case ViewKind::Bubblewrap:
+    return works({"bwrap", "--dev-bind", "/", "/", "true"});
+  case ViewKind::MountNamespace:
+    return ::geteuid() == 0 && works({"unshare", "-m", "--propagation", "private", "sh",
+                                      "-c", "mount --bind /tmp /tmp"});
+  case ViewKind::CopiedTree:
+    return true;
+  }
+  return false;
+}
+
 ViewKind bestViewKind() {
-  static const ViewKind Kind = [] {
-    if (works({"bwrap", "--dev-bind", "/", "/", "true"}))
-      return ViewKind::Bubblewrap;
-    if (::geteuid() == 0 &&
-        works({"unshare", "-m", "--propagation", "private", "sh", "-c",
-               "mount --bind /tmp /tmp"}))
-      return ViewKind::MountNamespace;
-    return ViewKind::CopiedTree;
-  }();
+  // unshare becomes the command, with nothing in between that could be left behind.
+  static const ViewKind Kind =
+      viewKindWorks(ViewKind::MountNamespace) ? ViewKind::MountNamespace
+      : viewKindWorks(ViewKind::Bubblewrap)   ? ViewKind::Bubblewrap
+                                              : ViewKind::CopiedTree;
   return Kind;
 }
 
@@ -253,6 +262,17 @@ std::vector<std::string> ScratchView::prefix(StringRef Directory) const {
   return {};
 }
 
+/// bwrap watches its sandbox from a process of its own and ties both to ours, but late:
+/// when we are killed while it starts, the command would be left running. So the
+/// command first looks whether its grandparent is still this process. (What may remain
+/// is a bwrap that waits for its other half and runs nothing.)
+static std::vector<std::string> lifeCheck() {
+  static const char Script[] =
+      "if read -r pid name state parent rest 2>/dev/null < /proc/$PPID/stat; then "
+      "[ \"$parent\" = \"$1\" ] || exit 125; fi; shift; exec \"$@\"";
+  return {"sh", "-c", Script, "sh", std::to_string(::getpid())};
+}
+
 Expected<SubprocessResult> ScratchView::run(SubprocessOptions Options) const {
   if (Kind == ViewKind::CopiedTree) {
     for (std::string &A : Options.Args)
@@ -261,6 +281,8 @@ Expected<SubprocessResult> ScratchView::run(SubprocessOptions Options) const {
     return runSubprocess(Options);
   }
   std::vector<std::string> Args = prefix(Options.Directory);
+  if (Kind == ViewKind::Bubblewrap)
+    append_range(Args, lifeCheck());
   Args.insert(Args.end(), Options.Args.begin(), Options.Args.end());
   Options.Args = std::move(Args);
   Options.Directory.clear();

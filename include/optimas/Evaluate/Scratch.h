@@ -26,12 +26,14 @@ namespace optimas {
 
 enum class ViewKind {
   Bubblewrap,     ///< `bwrap`, for anyone where user namespaces are allowed
-  MountNamespace, ///< `unshare -m` and bind mounts, for root
+  MountNamespace, ///< `unshare -m` and bind mounts, for root (preferred there)
   CopiedTree,     ///< the project is copied and paths in commands are rewritten
 };
 llvm::StringRef toString(ViewKind K);
 
-/// The best kind that works here, found out by trying.
+/// Whether a kind works here, found out by trying.
+bool viewKindWorks(ViewKind K);
+/// The best kind that works here.
 ViewKind bestViewKind();
 
 /// The folders of the user's that commands may write to. Absolute, canonical.
