@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "optimas/Evaluate/Replay.h"
+#include "optimas/Support/Json.h"
 
 using namespace llvm;
 
@@ -264,7 +265,7 @@ static Error unusable(StringRef Name, const Twine &What) {
 }
 
 Expected<Recording> parseRecording(StringRef Bytes, StringRef Name) {
-  Expected<json::Value> Value = json::parse(Bytes);
+  Expected<json::Value> Value = parseJson(Bytes);
   if (!Value) {
     consumeError(Value.takeError());
     return unusable(Name, "is not JSON: no recorded evaluation");

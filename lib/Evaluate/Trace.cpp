@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "optimas/Evaluate/Trace.h"
+#include "optimas/Support/Json.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/Support/JSON.h"
 
@@ -84,7 +85,7 @@ public:
       ++Number;
       if (Line.trim().empty())
         continue;
-      Expected<json::Value> Value = json::parse(Line);
+      Expected<json::Value> Value = parseJson(Line);
       if (Value)
         if (json::Object *O = Value->getAsObject())
           return std::move(*O);

@@ -88,7 +88,8 @@ void Validator::refine(const ProgramVersion &Candidate, const InputBaseline &B,
   if (Bytes[0].empty() || Bytes[1].empty())
     return;
   refineMismatch(M, Bytes[0], Bytes[1]);
-  if (Bytes[0] == Bytes[1]) { // what is hashed beyond the dump: see Allocation::slack()
+  // Equal bytes, and the hash goes beyond them (see the collector's Allocation::slack()).
+  if (Bytes[0] == Bytes[1] && M.AllocationBytes % 256 != 0) {
     M.Offset = M.AllocationBytes;
     M.Baseline = "untouched";
     M.Candidate = "written past the end";
