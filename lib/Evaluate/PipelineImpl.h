@@ -95,6 +95,18 @@ private:
   const Version *finalVersion() const;
   void noteState(const char *When);
 
+  // PipelineSanitize.cpp
+  llvm::Expected<bool> sanitized(const Members &M);
+  llvm::Expected<std::string> newFinding(const Version &V);
+  llvm::Expected<std::string> sanitize(const Version &V, llvm::StringRef Tool,
+                                       const InputSet &Input);
+
+  // PipelineAblate.cpp
+  struct Part;
+  std::vector<Part> parts() const;
+  llvm::Error checkParts(std::vector<Part> &Parts);
+  llvm::Error timeParts(std::vector<Part> &Parts, const Version &Whole, unsigned Rounds);
+
   // PipelineReplay.cpp
   llvm::Error replay();
   llvm::Error replayFinal(const Recording &R, Members Kept, const std::string &On);
@@ -128,6 +140,7 @@ private:
     bool Dropped = false; ///< validated in full or measured, and not kept
   };
   std::vector<Standing> Standings;
+  std::string Sanitizer; ///< path of compute-sanitizer
   std::vector<TimeTrace> BaselineTimes; ///< the first ones, for what timed runs must repeat
   std::map<uint64_t, AllocationHash> Finals;
   EvaluationResult Result;

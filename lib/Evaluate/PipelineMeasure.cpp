@@ -139,14 +139,13 @@ Expected<bool> Pipeline::measureUnion(const Members &M, const Version &V,
   }
   unsigned Pairs = 0;
   double Pair = 2 * Check->runSeconds();
-  // Ablation wants its share of what is left, and so does a second try without a member
-  // that does not pay.
-  double Reserve = O.Ablation && V.Set.Accepted.size() > 1 ? Until.left() * 0.3 : 0;
-  if (M.size() > 1)
-    Reserve = std::max(Reserve, std::min(Until.left() * 0.5, Check->validateSeconds() +
-                                                                 O.MinPairs * Pair));
+  // Beyond the pairs that a verdict needs, a second try without a member that does not
+  // pay comes first.
+  double Reserve = M.size() > 1 ? std::min(Until.left() * 0.5, Check->validateSeconds() +
+                                                                   O.MinPairs * Pair)
+                                : 0;
   while (Problem.empty() && Mine.empty() && Pairs < O.MaxPairs) {
-    if (Pairs >= 3 && Until.left() - Reserve < Pair)
+    if (Pairs >= 3 && Until.left() - (Pairs < O.MinPairs ? 0 : Reserve) < Pair)
       break;
     Say(formatv("measuring, pair {0}", Pairs + 1).str());
     for (unsigned Step : {2 * Pairs, 2 * Pairs + 1}) {
@@ -185,90 +184,6 @@ Expected<bool> Pipeline::measureUnion(const Members &M, const Version &V,
       AllPay = false;
     }
   return AllPay;
-}
-
-/// Which edit pays: the final set without each, in rounds with the whole and the baseline.
-Error Pipeline::ablate() {
-  const EditSet &Set = Result.Final->Set;
-  if (Set.Accepted.size() < 2)
-    return Error::success();
-  std::vector<std::unique_ptr<Version>> Parts;
-  std::vector<const Edit *> Edits;
-  for (const Edit &E : Set.Accepted) {
-    std::optional<EditSet> Rest = without(Set, E.Id, S.Texts);
-    if (!Rest || Parts.size() >= 8)
-      continue;
-    auto V = std::make_unique<Version>();
-    V->Set = std::move(*Rest);
-    V->Kernels = Baseline.Kernels;
-    V->Touched = Baseline.Kernels;
-    for (const auto &Other : Versions)
-      V->Touched.insert(V->Touched.end(), Other->Touched.begin(), Other->Touched.end());
-    Parts.push_back(std::move(V));
-    Edits.push_back(&E);
-  }
-  double Round = Check->runSeconds() * double(Parts.size() + 2);
-  unsigned Rounds = unsigned(std::min(10.0, Until.left() / std::max(Round, 0.01) - 2));
-  if (Until.left() < 5 * Round) {
-    Result.Notes.push_back("the time budget left no time to measure the edits one by one");
-    return Error::success();
-  }
-  Say(formatv("measuring the result without each of {0} edits", Parts.size()).str());
-  std::vector<Version *> ToBuild;
-  for (auto &V : Parts)
-    ToBuild.push_back(V.get());
-  if (Error E = buildAll(ToBuild))
-    return E;
-  const Version *Whole = finalVersion();
-  if (!Whole)
-    return Error::success();
-  std::vector<const Version *> List = {&Baseline, Whole};
-  std::vector<size_t> Place(Parts.size(), 0);
-  for (size_t I = 0; I < Parts.size(); ++I) {
-    Ablation A;
-    A.Edit = Edits[I]->Id;
-    A.Transformation = Edits[I]->Transformation;
-    A.Verdict = VerdictKind::BuildFailed;
-    if (Parts[I]->Ok) {
-      Expected<ValidationOutcome> Quick = Check->check(program(*Parts[I]));
-      if (!Quick)
-        return Quick.takeError();
-      A.Verdict = VerdictKind::WrongResult;
-      if (Quick->Mismatches.empty()) {
-        Place[I] = List.size();
-        List.push_back(Parts[I].get());
-      }
-    }
-    Result.Ablations.push_back(A);
-  }
-  std::vector<std::string> Problems;
-  Expected<std::vector<std::vector<RunTimes>>> Times = roundRobin(List, Rounds, Problems);
-  if (!Times)
-    return Times.takeError();
-  auto Sum = [&](const Comparison &C) { return C.Speedup; };
-  auto Compare = [&](size_t A, size_t B) {
-    PairedRuns Pairs{(*Times)[A], (*Times)[B]};
-    std::vector<Comparison> All = compareKernels(Pairs, Baseline.Kernels, O.Seed);
-    auto Edited = find_if(All, [](const Comparison &C) { return C.Name == "edited kernels"; });
-    auto Only = find_if(All, [&](const Comparison &C) {
-      return is_contained(Baseline.Kernels, kernelBase(C.Name));
-    });
-    return Edited != All.end() ? *Edited : Only != All.end() ? *Only : All.back();
-  };
-  for (size_t I = 0; I < Parts.size(); ++I) {
-    Ablation &A = Result.Ablations[I];
-    if (!Place[I])
-      continue;
-    if (!Problems[Place[I]].empty() || (*Times)[Place[I]].empty()) {
-      A.Verdict = VerdictKind::WrongResult;
-      continue;
-    }
-    A.SpeedupWith = Sum(Compare(0, 1));
-    A.SpeedupWithout = Sum(Compare(0, Place[I]));
-    // Without the edit against with it: faster means that the edit pays.
-    A.Verdict = judge(Compare(Place[I], 1), O.RelativeWidth);
-  }
-  return Error::success();
 }
 
 /// The built program of the final result.

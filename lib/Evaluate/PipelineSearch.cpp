@@ -313,6 +313,11 @@ Error Pipeline::settle() {
       return AllPay.takeError();
     if (!*AllPay)
       continue;
+    Expected<bool> Clean = sanitized(M);
+    if (!Clean)
+      return Clean.takeError();
+    if (!*Clean)
+      continue;
     for (size_t I : M)
       Outcomes[I].Kept = true;
     Out.Kept = true;

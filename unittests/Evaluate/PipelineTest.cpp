@@ -7,6 +7,7 @@
 #include "FakeProgram.h"
 #include "optimas/Evaluate/Pipeline.h"
 #include "optimas/Evaluate/Replay.h"
+#include "llvm/Support/Program.h"
 
 using namespace optimas;
 
@@ -148,6 +149,47 @@ TEST_F(PipelineTest, GroupsAreUnitedAndEveryEditIsAblated) {
   EXPECT_NEAR(R.Ablations[0].SpeedupWithout, 2, 0.1);
   EXPECT_NEAR(R.Ablations[0].SpeedupWith, 4, 0.2);
   EXPECT_EQ(R.Ablations[0].Verdict, VerdictKind::Faster);
+}
+
+TEST_F(PipelineTest, AnEditThatOthersNeedSaysSo) {
+  add("two edits", "g", "A=1", "FIXED=1; NS=500");
+  // The second edit alone is wrong; the first alone is fine.
+  Edit D;
+  D.Id = 77;
+  FileEdit F = S.Entries[0].C.Set.FileEdits[0];
+  F.Edit = 77;
+  F.Offset = unsigned(Text.find("B=1"));
+  F.Replacement = "NS=250; HASH=${FIXED:+00aa}; HASH=${HASH:-bad}";
+  S.Entries[0].C.Set.FileEdits.push_back(F);
+  S.Entries[0].C.Set.Accepted.push_back(D);
+  std::string &New = S.Entries[0].C.Set.NewContents[Source()];
+  New.replace(New.find("B=1"), 3, F.Replacement);
+  EvaluationResult R = evaluate();
+  ASSERT_TRUE(R.Final.has_value()) << R.Candidates[0].Why;
+  ASSERT_EQ(R.Ablations.size(), 2u);
+  EXPECT_EQ(R.Ablations[0].Verdict, VerdictKind::WrongResult);
+  EXPECT_EQ(R.Ablations[1].Verdict, VerdictKind::Faster);
+  EXPECT_NEAR(R.Ablations[1].SpeedupWithout, 2, 0.1);
+}
+
+TEST_F(PipelineTest, ComputeSanitizerHasTheLastWord) {
+  std::string Bin = Root + "/bin";
+  ASSERT_FALSE(llvm::sys::fs::create_directory(Bin));
+  // The tool's part that matters here: exit status 97 for a program with a finding.
+  put(Bin + "/compute-sanitizer",
+      "#!/bin/sh\nfor A; do case $A in */prog|./prog) P=$A;; esac; done\n"
+      "if grep -q '^OOB=1' $P && [ $2 = memcheck ]; then\n"
+      "  echo '========= COMPUTE-SANITIZER'\n"
+      "  echo '========= Invalid __global__ write of size 4 bytes'; exit 97; fi\n");
+  llvm::sys::fs::setPermissions(Bin + "/compute-sanitizer", llvm::sys::fs::all_all);
+  S.CudaPath = Root;
+  add("past the end", "g", "A=1", "OOB=1\nNS=250");
+  add("fine", "g", "A=1", "NS=500");
+  EvaluationResult R = evaluate();
+  EXPECT_EQ(R.Candidates[0].Verdict, VerdictKind::WrongResult) << R.Candidates[0].Why;
+  EXPECT_NE(R.Candidates[0].Why.find("Invalid __global__ write"), std::string::npos);
+  ASSERT_TRUE(R.Final.has_value());
+  EXPECT_EQ(R.Final->Title, "fine");
 }
 
 TEST_F(PipelineTest, AMemberThatDoesNotPayIsLeftOut) {
@@ -294,4 +336,71 @@ TEST_F(PipelineTest, AMismatchIsNotMeasured) {
   EXPECT_EQ(Code, ExitCode::EvidenceUnusable);
   O.ReplayDir = Root + "/nothing";
   EXPECT_NE(problem().find("cannot be read"), std::string::npos);
+}
+
+/// The transpose example with the real compiler and no GPU: a padded tile.
+TEST(PipelineRealCompiler, PaddingIsBuiltAndReported) {
+  std::string Source = canonicalPath(OPTIMAS_EXAMPLES "/transpose/transpose.cu");
+  llvm::Expected<std::string> Text = readFile(Source, ExitCode::Usage);
+  ASSERT_TRUE(bool(Text));
+  auto Nvcc = llvm::sys::findProgramByName("nvcc");
+  if (!Nvcc)
+    Nvcc = llvm::sys::findProgramByName("nvcc", {"/usr/local/cuda/bin"});
+  ASSERT_TRUE(bool(Nvcc)) << "nvcc is needed by the build as well";
+  llvm::Expected<ScratchDir> Dir = ScratchDir::create("optimas-test");
+  ASSERT_TRUE(bool(Dir));
+  Subject S;
+  S.Command.Directory = Dir->path();
+  S.Command.File = Source;
+  S.Command.Args = {*Nvcc, "-arch=sm_90", "-O3", "-lineinfo", "-c", Source, "-o", "t.o"};
+  S.Sm = 90;
+  S.ProjectRoot = llvm::sys::path::parent_path(Source).str();
+  S.Texts[Source] = *Text;
+  SubjectEntry E;
+  FileEdit F;
+  F.Path = Source;
+  F.Offset = unsigned(Text->find("tile[kTile][kTile]"));
+  F.Length = unsigned(strlen("tile[kTile][kTile]"));
+  F.Replacement = "tile[kTile]\n                       [kTile + 1]";
+  F.Edit = 1;
+  E.C.Set.FileEdits = {F};
+  E.C.Set.Accepted.resize(1);
+  E.C.Set.Accepted[0].Id = 1;
+  std::string New = *Text;
+  New.replace(F.Offset, F.Length, F.Replacement);
+  E.C.Set.NewContents[Source] = New;
+  E.C.Title = "padding";
+  E.Kernels = E.Touched = {"transposeTiled"};
+  S.Entries = {E};
+  EvaluationOptions O;
+  O.RunCommand = "./transpose";
+  llvm::Expected<EvaluationResult> R =
+      evaluateSubject(S, O, GpuInfo(), [](llvm::StringRef) {});
+  ASSERT_TRUE(bool(R)) << llvm::toString(R.takeError());
+  ASSERT_TRUE(R->Final.has_value());
+  const CandidateOutcome &C = *R->Final;
+  EXPECT_EQ(C.Verdict, VerdictKind::NotMeasured);
+  EXPECT_NE(C.Why.find("no GPU"), std::string::npos);
+  EXPECT_TRUE(R->Built);
+  // The inserted line changes no other kernel.
+  EXPECT_TRUE(C.OtherKernelsIdentical);
+  auto Shared = [](const std::vector<ResourceUsage> &List) {
+    for (const ResourceUsage &U : List)
+      if (llvm::StringRef(U.Symbol).contains("transposeTiled"))
+        return U.StaticShared;
+    return uint64_t(0);
+  };
+  EXPECT_EQ(Shared(C.ResourcesBefore), 32u * 32 * 4);
+  EXPECT_EQ(Shared(C.ResourcesAfter), 32u * 33 * 4);
+  EXPECT_EQ(C.CodeHash.size(), 64u);
+  llvm::Expected<std::string> Now = readFile(Source, ExitCode::Usage);
+  ASSERT_TRUE(bool(Now));
+  EXPECT_EQ(*Now, *Text);
+  // With another kernel's name the same edit is refused: it touches what it may not.
+  S.Entries[0].Kernels = S.Entries[0].Touched = {"transposeNaive"};
+  R = evaluateSubject(S, O, GpuInfo(), [](llvm::StringRef) {});
+  ASSERT_TRUE(bool(R));
+  EXPECT_FALSE(R->Final.has_value());
+  EXPECT_EQ(R->Candidates[0].ChangedOtherKernels, std::vector<std::string>{"transposeTiled"});
+  EXPECT_NE(R->Candidates[0].Why.find("refused"), std::string::npos);
 }
