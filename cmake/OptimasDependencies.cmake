@@ -29,6 +29,10 @@ find_path(OPTIMAS_CUPTI_INCLUDE cupti.h
 find_library(OPTIMAS_CUPTI_LIBRARY cupti
   HINTS ${OPTIMAS_CUDA_PATH}/lib64 ${OPTIMAS_CUDA_PATH}/lib
         ${OPTIMAS_CUDA_PATH}/extras/CUPTI/lib64)
+# Its sampling utility writes and reads the files that the importer is tested with.
+find_library(OPTIMAS_PCSAMPLINGUTIL_LIBRARY pcsamplingutil
+  HINTS ${OPTIMAS_CUDA_PATH}/lib64 ${OPTIMAS_CUDA_PATH}/lib
+        ${OPTIMAS_CUDA_PATH}/extras/CUPTI/lib64)
 if(NOT OPTIMAS_CUPTI_INCLUDE OR NOT OPTIMAS_CUPTI_LIBRARY)
   message(FATAL_ERROR "CUPTI was not found under ${OPTIMAS_CUDA_PATH}: install the "
     "toolkit's CUPTI component, or set OPTIMAS_CUPTI_INCLUDE and OPTIMAS_CUPTI_LIBRARY")

@@ -43,6 +43,7 @@ private:
   void addKernels(const Profile &P);
   void addCounters(const Profile &P);
   std::string symbolOf(StringRef Printed);
+  void resolveCrc(FunctionSamples &F, const StringMap<unsigned> &Uses);
   void useCode(FunctionSamples &F);
   void conflict(const Twine &Text) {
     std::string Sentence = Text.str();
@@ -56,6 +57,7 @@ private:
   std::vector<std::string> Symbols;                   ///< by its number there
   std::deque<Cubin> Cubins;                           ///< Code refers to them
   StringMap<std::vector<Code>> CodeOf;                ///< by symbol
+  std::map<uint64_t, std::string> ModuleOfCrc;        ///< by CUPTI's CRC
   StringMap<std::vector<unsigned>> FunctionsOfSymbol; ///< into Result.Functions
   StringMap<unsigned> Kernels;
   StringSet<> Counters;          ///< symbol and name
@@ -94,6 +96,8 @@ void Merger::know(StringRef Symbol) {
 
 void Merger::knowCubins(const Profile &P) {
   for (const Module &M : P.Modules) {
+    if (M.CuptiCrc)
+      ModuleOfCrc.try_emplace(M.CuptiCrc, M.Id);
     if (M.Cubin.empty())
       continue;
     Expected<Cubin> C = Cubin::parse(M.Cubin, "module " + M.Id.substr(0, 12));
@@ -140,6 +144,25 @@ static bool isCodeOf(const FunctionSamples &F, const Code &X) {
   return true;
 }
 
+/// Puts the module in the place of its CRC. Without a module that is known to
+/// have it, a function's name must do, if it has that name for itself.
+void Merger::resolveCrc(FunctionSamples &F, const StringMap<unsigned> &Uses) {
+  StringRef Id = F.ModuleId;
+  uint64_t Crc = 0;
+  if (!Id.consume_front(CuptiCrcPrefix) || Id.getAsInteger(16, Crc))
+    return;
+  if (auto At = ModuleOfCrc.find(Crc); At != ModuleOfCrc.end())
+    F.ModuleId = At->second;
+  else if (!CodeOf.count(F.Symbol))
+    return;
+  else if (Uses.lookup(F.Symbol) == 1)
+    F.ModuleId.clear();
+  else
+    conflict(canonicalSymbol(F.Symbol) +
+             " was sampled in several modules, which the trace knows by CRC only: "
+             "its samples have no source lines");
+}
+
 /// Gives a function that a tool without cubins sampled the module that it comes
 /// from; its line table then replaces the tool's guess at the inline chain.
 void Merger::useCode(FunctionSamples &F) {
@@ -165,8 +188,12 @@ void Merger::addModules(const Profile &P) {
                               [&](const Module &N) { return N.Id == M.Id; });
     if (Same == Result.Modules.end())
       Result.Modules.push_back(M);
-    else if (Same->Cubin.empty())
-      Same->Cubin = M.Cubin;
+    else {
+      if (Same->Cubin.empty())
+        Same->Cubin = M.Cubin;
+      if (Same->CuptiCrc == 0)
+        Same->CuptiCrc = M.CuptiCrc;
+    }
   }
 }
 
@@ -252,7 +279,11 @@ static bool differ(StringRef A, StringRef B) {
 }
 
 void Merger::addFunctions(const Profile &P) {
+  StringMap<unsigned> Uses; ///< by symbol
+  for (const FunctionSamples &F : P.Functions)
+    ++Uses[F.Symbol];
   for (FunctionSamples F : P.Functions) {
+    resolveCrc(F, Uses);
     F.Symbol = symbolOf(F.Symbol);
     useCode(F);
     std::vector<unsigned> &Same = FunctionsOfSymbol[F.Symbol];

@@ -90,6 +90,7 @@ static void map(Fields &F, Module &M) {
   F.get("id", M.Id);
   F.get("sm", M.Sm);
   F.get("cubin", M.Cubin); // base64 still
+  F.get("cupti_crc", M.CuptiCrc);
 }
 
 static void map(Fields &F, PcSample &S) {

@@ -155,6 +155,8 @@ static void writeProfile(json::OStream &J, const Profile &P) {
       J.object([&] {
         J.attribute("id", text(M.Id));
         J.attribute("sm", M.Sm);
+        if (M.CuptiCrc)
+          J.attribute("cupti_crc", M.CuptiCrc);
         J.attribute("cubin", toBase64(M.Cubin));
       });
   });

@@ -5,12 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 #include "optimas/Profile/Readers.h"
+#include "CuptiTrace.h"
 #include "NcuCsv.h"
 #include "optimas/Profile/Cubin.h"
 #include "optimas/Support/Error.h"
 #include "optimas/Support/Files.h"
 #include "optimas/Support/Subprocess.h"
 #include "llvm/BinaryFormat/ELF.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Program.h"
 
 using namespace llvm;
@@ -29,7 +31,10 @@ static Expected<Profile> profileOfCubin(StringRef Bytes, StringRef Name) {
   Source.Kind = "cubin";
   Source.File = Name.str();
   P.Sources.push_back(std::move(Source));
-  P.Modules.push_back({sha256(Bytes), Bytes.str(), C->sm()});
+  Module &M = P.Modules.emplace_back();
+  M.Id = sha256(Bytes);
+  M.Cubin = Bytes.str();
+  M.Sm = C->sm();
   return P;
 }
 
@@ -119,6 +124,8 @@ Expected<Profile> parseProfile(StringRef Bytes, StringRef Name) {
     return noNcu(Name);
   if (Bytes.ltrim().starts_with("{"))
     return parseProfileJson(Bytes, Name);
+  if (isCuptiTrace(Bytes.take_front(CuptiTraceHeadSize)))
+    return parseCuptiTrace(Bytes, Name);
   size_t Start = 0;
   switch (recognizeNcuPage(Bytes, Start)) {
   case NcuPage::Source:
@@ -138,16 +145,40 @@ Expected<Profile> parseProfile(StringRef Bytes, StringRef Name) {
   return makeError(ExitCode::EvidenceUnusable,
                    "not a profile: neither optimas-profile's JSON, nor a "
                    "source or raw page of "
-                   "Nsight Compute, nor an .ncu-rep, nor a cubin",
+                   "Nsight Compute, nor an .ncu-rep, nor a trace of CUPTI's PC "
+                   "sampling utility, nor a cubin",
                    Name,
                    "Record one: optimas-profile -o run.optimas.json -- ./app");
 }
 
+/// Up to so many bytes of a file; nothing when it cannot be read.
+static std::string startOf(StringRef Path, size_t Size) {
+  std::string Head(Size, '\0');
+  Expected<sys::fs::file_t> File = sys::fs::openNativeFileForRead(Path);
+  if (!File) {
+    consumeError(File.takeError());
+    return "";
+  }
+  sys::fs::file_status Status;
+  Expected<size_t> Got = 0;
+  // Reading from a pipe would take it from who reads it next.
+  if (!sys::fs::status(*File, Status) &&
+      Status.type() == sys::fs::file_type::regular_file)
+    Got = sys::fs::readNativeFileSlice(
+        *File, MutableArrayRef<char>(Head.data(), Size), 0);
+  sys::fs::closeFile(*File);
+  Head.resize(Got ? *Got : 0);
+  consumeError(Got.takeError());
+  return Head;
+}
+
 Expected<Profile> readProfile(StringRef Path) {
-  // A report can be large and is read by ncu alone: look at its start only.
-  if (auto Head = MemoryBuffer::getFileSlice(Path, ReportMagic.size(), 0))
-    if ((*Head)->getBuffer() == ReportMagic)
-      return readReport(Path);
+  // Reports and traces can be large, and are not read as a whole here.
+  std::string Head = startOf(Path, CuptiTraceHeadSize);
+  if (StringRef(Head).starts_with(ReportMagic))
+    return readReport(Path);
+  if (isCuptiTrace(Head))
+    return readCuptiTraceFile(Path);
   Expected<std::string> Bytes = readFile(Path, ExitCode::EvidenceUnusable);
   if (!Bytes)
     return Bytes.takeError();

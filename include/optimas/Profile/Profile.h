@@ -66,7 +66,8 @@ struct PcSample {
 /// The samples of one device function in one module.
 struct FunctionSamples {
   std::string Symbol;        ///< mangled, or as the tool printed it
-  std::string ModuleId;      ///< Module::Id, empty when unknown
+  /// Module::Id, CuptiCrcPrefix and a CRC, or empty when unknown.
+  std::string ModuleId;
   std::vector<PcSample> Pcs; ///< ascending offsets
 };
 
@@ -103,11 +104,16 @@ struct CounterValue {
   uint64_t Launches = 0;
 };
 
+/// What a trace knows of a module: `cupti-crc:` and cuptiGetCubinCrc() of it in
+/// hexadecimal. mergeProfiles() puts the Module::Id in its place.
+constexpr llvm::StringLiteral CuptiCrcPrefix = "cupti-crc:";
+
 /// A loaded cubin.
 struct Module {
   std::string Id;    ///< SHA-256 of the bytes
   std::string Cubin; ///< the ELF image; empty when it was not kept
   unsigned Sm = 0;   ///< 90 for sm_90
+  uint64_t CuptiCrc = 0; ///< cuptiGetCubinCrc() of it, 0 when unknown
 };
 
 struct DeviceInfo {
@@ -144,7 +150,7 @@ struct SourceSnapshot {
 
 struct Provenance {
   /// `optimas-profile`, `ncu-csv-source`, `ncu-csv-raw`, `ncu-rep`,
-  /// `cupti-dump`, `cubin`.
+  /// `cupti-pcsampling-util`, `cupti-dump`, `cubin`.
   std::string Kind;
   std::string Tool; ///< name and version
   std::string File; ///< the file it was read from

@@ -14,8 +14,8 @@ namespace optimas {
 
 /// Reads a profile, finding out by content what it is: our JSON, an Nsight
 /// Compute CSV export (source page with cuda,sass; raw page; details page), an
-/// `.ncu-rep` (through `ncu --import` when ncu is on PATH), a cubin (a profile
-/// with one module and nothing else). Exit code EvidenceUnusable on anything
+/// `.ncu-rep` (through `ncu --import` when ncu is on PATH), a file of CUPTI's PC
+/// sampling utility, a cubin (a profile with one module and nothing else). Exit code EvidenceUnusable on anything
 /// else, with the reason and the command that exports the right page.
 llvm::Expected<Profile> readProfile(llvm::StringRef Path);
 
@@ -30,6 +30,14 @@ llvm::Expected<Profile> parseNcuSourceCsv(llvm::StringRef Bytes,
                                           llvm::StringRef Name);
 llvm::Expected<Profile> parseNcuRawCsv(llvm::StringRef Bytes,
                                        llvm::StringRef Name);
+
+
+/// A file that CuptiUtilPutPcSampData() of libpcsamplingutil wrote: samples,
+/// summed over its buffers, and their quality. Modules are known by CRC only.
+/// Reading needs memory for the largest buffer, whatever the file's size.
+llvm::Expected<Profile> readCuptiTraceFile(llvm::StringRef Path);
+llvm::Expected<Profile> parseCuptiTrace(llvm::StringRef Bytes,
+                                        llvm::StringRef Name);
 
 /// The own JSON form, current version.
 std::string toJson(const Profile &P);
