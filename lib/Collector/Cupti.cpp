@@ -55,8 +55,11 @@ static bool resolve(void *Library, CuptiApi &Api, std::string &Missing) {
   if (!Missing.empty())
     return false;
   OPTIMAS_CUPTI_SAMPLING(OPTIMAS_RESOLVE)
-#undef OPTIMAS_RESOLVE
   Api.HasSampling = Missing.empty();
+  Missing.clear();
+  OPTIMAS_CUPTI_COUNTERS(OPTIMAS_RESOLVE)
+#undef OPTIMAS_RESOLVE
+  Api.HasCounters = Missing.empty();
   return true;
 }
 

@@ -15,6 +15,10 @@
 
 #include <cupti.h>
 #include <cupti_pcsampling.h>
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
 #include <string>
 
 /// Functions that every CUPTI since CUDA 11 has.
@@ -45,16 +49,40 @@
   X(cuptiPCSamplingGetData)                                                              \
   X(cuptiGetCubinCrc)
 
+/// Functions of the Range Profiler and its host part, of CUDA 12.6 and later.
+#define OPTIMAS_CUPTI_COUNTERS(X)                                                        \
+  X(cuptiProfilerInitialize)                                                             \
+  X(cuptiDeviceGetChipName)                                                              \
+  X(cuptiProfilerGetCounterAvailability)                                                 \
+  X(cuptiProfilerHostInitialize)                                                         \
+  X(cuptiProfilerHostDeinitialize)                                                       \
+  X(cuptiProfilerHostGetMetricProperties)                                                \
+  X(cuptiProfilerHostConfigAddMetrics)                                                   \
+  X(cuptiProfilerHostGetConfigImageSize)                                                 \
+  X(cuptiProfilerHostGetConfigImage)                                                     \
+  X(cuptiProfilerHostGetNumOfPasses)                                                     \
+  X(cuptiProfilerHostEvaluateToGpuValues)                                                \
+  X(cuptiRangeProfilerEnable)                                                            \
+  X(cuptiRangeProfilerDisable)                                                           \
+  X(cuptiRangeProfilerSetConfig)                                                         \
+  X(cuptiRangeProfilerStart)                                                             \
+  X(cuptiRangeProfilerStop)                                                              \
+  X(cuptiRangeProfilerDecodeData)                                                        \
+  X(cuptiRangeProfilerGetCounterDataSize)                                                \
+  X(cuptiRangeProfilerCounterDataImageInitialize)                                        \
+  X(cuptiRangeProfilerGetCounterDataInfo)
+
 namespace optimas::collector {
 
 struct CuptiApi {
 #define OPTIMAS_MEMBER(Name) decltype(&::Name) Name = nullptr;
   OPTIMAS_CUPTI_NEEDED(OPTIMAS_MEMBER)
   OPTIMAS_CUPTI_SAMPLING(OPTIMAS_MEMBER)
+  OPTIMAS_CUPTI_COUNTERS(OPTIMAS_MEMBER)
 #undef OPTIMAS_MEMBER
   uint32_t Version = 0;
   std::string Path; ///< the library that was loaded
-  bool HasSampling = false;
+  bool HasSampling = false, HasCounters = false;
 };
 
 /// The loaded library; its members are null before loadCupti() succeeded.

@@ -12,15 +12,18 @@
 /// Ends of a program: exit() and return from main run finish() as the exit handler
 /// that was registered last; quick_exit() runs it too; SIGTERM and SIGINT, where the
 /// program left them at their default, run it and then end the program as they
-/// would have. _exit(), abort(), SIGKILL and crashes leave the partial output file.
+/// would have. _exit() and abort() run it where the recorder wants that. SIGKILL and
+/// crashes leave the partial output file.
 ///
 //===----------------------------------------------------------------------===//
 #include "Driver.h"
+#include "ExitHook.h"
 #include "Log.h"
 #include "Recorder.h"
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <ctime>
 #include <cstdlib>
 #include <exception>
 #include <fcntl.h>
@@ -38,8 +41,11 @@ Recorder::~Recorder() = default;
 
 // Never destroyed: callbacks may come while static objects die.
 static Recorder *TheRecorder;
-static std::atomic<bool> Finished{false}, InChild{false};
+static std::atomic<bool> Finished{false}, Done{false}, InChild{false};
+static pid_t OwnPid = 0;
 static int SignalPipe[2] = {-1, -1};
+/// How long abort() waits for the output.
+static constexpr unsigned AbortWaitMs = 10000;
 
 /// Set while this thread runs our code, whose CUDA calls are not the program's.
 static thread_local bool Inside = false;
@@ -51,7 +57,11 @@ struct InsideScope {
 };
 } // namespace
 
-std::string outputPath(const Options &O) { return expandPath(O.Output, ::getpid()); }
+static const char *environment(const char *Name) { return ::getenv(Name); }
+
+std::string outputPath(const Options &O) {
+  return expandPath(O.Output, ::getpid(), environment);
+}
 
 std::string toolName() {
   return "optimas-collector " OPTIMAS_VERSION ", CUPTI " + std::to_string(Cupti.Version);
@@ -84,12 +94,14 @@ static void finishOnce() {
     logError("at the end: unknown exception");
   }
   logLine("finished");
+  Done = true;
 }
 
 /// A second caller (exit() while a signal is handled) waits for the first.
 static void finish() {
   static std::once_flag Once;
-  if (TheRecorder && !InChild)
+  // A child of vfork has our memory and another number.
+  if (TheRecorder && !InChild && ::getpid() == OwnPid)
     std::call_once(Once, finishOnce);
 }
 
@@ -124,6 +136,19 @@ static void onSignal(int Signal) {
   errno = Saved;
 }
 
+/// abort(): nothing may come back to the thread that called it before the output is
+/// written, and it may hold a lock that writing needs.
+static void onAbort(int Signal) {
+  unsigned char Byte = static_cast<unsigned char>(Signal);
+  if (!InChild && ::getpid() == OwnPid && ::write(SignalPipe[1], &Byte, 1) == 1)
+    for (unsigned I = 0; I < AbortWaitMs && !Done; ++I) {
+      timespec Ms = {0, 1000000};
+      ::nanosleep(&Ms, nullptr);
+    }
+  ::signal(SIGABRT, SIG_DFL);
+  ::raise(SIGABRT);
+}
+
 static void *waitForSignal(void *) {
   unsigned char Byte = 0;
   ssize_t Got;
@@ -134,6 +159,8 @@ static void *waitForSignal(void *) {
     return nullptr;
   logLine("signal %d", int(Byte));
   finish();
+  if (Byte == SIGABRT)
+    return nullptr; // the thread in onAbort() goes on
   struct sigaction Default = {};
   Default.sa_handler = SIG_DFL;
   ::sigaction(Byte, &Default, nullptr);
@@ -153,6 +180,10 @@ static void startSignalThread() {
   if (!Started)
     return;
   ::pthread_detach(Thread);
+  struct sigaction Abort = {};
+  if (TheRecorder->keepsAbruptEnds() && ::sigaction(SIGABRT, nullptr, &Abort) == 0 &&
+      Abort.sa_handler == SIG_DFL)
+    ::signal(SIGABRT, onAbort);
   for (int Signal : {SIGTERM, SIGINT}) {
     struct sigaction Old = {}, New = {};
     New.sa_handler = onSignal;
@@ -165,9 +196,10 @@ static void startSignalThread() {
 /// The child of a fork has no GPU and must not write the parent's file.
 static void afterFork() {
   InChild = true;
-  for (int Signal : {SIGTERM, SIGINT}) {
+  for (int Signal : {SIGTERM, SIGINT, SIGABRT}) {
     struct sigaction Current = {};
-    if (::sigaction(Signal, nullptr, &Current) == 0 && Current.sa_handler == onSignal)
+    if (::sigaction(Signal, nullptr, &Current) == 0 &&
+        (Current.sa_handler == onSignal || Current.sa_handler == onAbort))
       ::signal(Signal, SIG_DFL);
   }
 }
@@ -180,6 +212,8 @@ static std::unique_ptr<Recorder> makeRecorder(const Options &O) {
     return makeMemoryRecorder(O);
   case Mode::Time:
     return makeTimeRecorder(O);
+  case Mode::Counters:
+    return makeCounterRecorder(O);
   case Mode::Off:
     break;
   }
@@ -189,8 +223,7 @@ static std::unique_ptr<Recorder> makeRecorder(const Options &O) {
 static void start() {
   Options O;
   std::string Error;
-  bool Good = parseOptions([](const char *Name) -> const char * { return ::getenv(Name); },
-                           O, Error);
+  bool Good = parseOptions(environment, O, Error);
   openLog(O.Log);
   if (!Good)
     return logError("%s", Error.c_str());
@@ -216,7 +249,10 @@ static void start() {
   }
   Made.release();
   ::pthread_atfork(nullptr, nullptr, afterFork);
+  OwnPid = ::getpid();
   startSignalThread();
+  if (TheRecorder->keepsAbruptEnds())
+    hookExit(finish);
   std::atexit(finish);
   std::at_quick_exit(finish);
   logLine("recording into %s", outputPath(O).c_str());

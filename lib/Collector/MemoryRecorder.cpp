@@ -246,7 +246,7 @@ void MemoryRecorder::dumpRange(const DumpRequest &D, CUcontext Context,
                                const MemoryRange &Range) {
   std::string Error;
   OutputFile Bytes;
-  if (!Bytes.open(expandPath(D.Path, ::getpid()), ::getpid(), Error))
+  if (!Bytes.open(expandPath(D.Path, ::getpid(), ::getenv), ::getpid(), Error))
     return logError("%s", Error.c_str());
   ContextScope Scope(Context);
   std::string Piece;

@@ -73,6 +73,8 @@ static bool parseMode(const std::string &Text, Options &Result) {
     Result.RunMode = Mode::Memory;
   else if (Text == "time")
     Result.RunMode = Mode::Time;
+  else if (Text == "counters")
+    Result.RunMode = Mode::Counters;
   else
     return false;
   return true;
@@ -96,6 +98,17 @@ static bool parseList(const std::string &Text, std::vector<uint64_t> &List) {
     if (!parseNumber(Part, UINT64_MAX, Value))
       return false;
     List.push_back(Value);
+  }
+  return true;
+}
+
+/// `name unit` or `name`.
+static bool parseMetrics(const std::string &Text, std::vector<MetricRequest> &Metrics) {
+  for (const std::string &Line : split(Text, '\n')) {
+    std::vector<std::string> Parts = split(Line, ' ');
+    if (Parts.empty() || Parts.size() > 2)
+      return false;
+    Metrics.push_back({Parts[0], Parts.size() > 1 ? Parts[1] : ""});
   }
   return true;
 }
@@ -132,7 +145,7 @@ bool parseOptions(const std::function<const char *(const char *)> &Get,
   Result.Kernels = split(Text("OPTIMAS_COLLECT_KERNELS"), '\n');
   uint64_t Number = 0;
   bool Good =
-      Read("OPTIMAS_COLLECT", "profile, memory or time",
+      Read("OPTIMAS_COLLECT", "profile, memory, time or counters",
            [&](const std::string &V) { return parseMode(V, Result); }) &&
       Read("OPTIMAS_COLLECT_PASS", "both, activity or sampling",
            [&](const std::string &V) { return parsePass(V, Result); }) &&
@@ -154,6 +167,14 @@ bool parseOptions(const std::function<const char *(const char *)> &Get,
            [&](const std::string &V) { return parseList(V, Result.PermuteSkip); }) &&
       Read("OPTIMAS_COLLECT_DUMP", "launch:index:path, one a line",
            [&](const std::string &V) { return parseDumps(V, Result.Dumps); }) &&
+      Read("OPTIMAS_COLLECT_METRICS", "names of counters with their unit, one a line",
+           [&](const std::string &V) { return parseMetrics(V, Result.Metrics); }) &&
+      Read("OPTIMAS_COLLECT_LAUNCHES", "a number of launches, from 1",
+           [&](const std::string &V) {
+             bool Ok = parseNumber(V, 1000000, Number) && Number;
+             Result.Launches = unsigned(Number);
+             return Ok;
+           }) &&
       Read("OPTIMAS_COLLECT_GLOBALS", "0 or 1", [&](const std::string &V) {
         Result.Globals = V != "0";
         return V == "0" || V == "1";
@@ -162,17 +183,35 @@ bool parseOptions(const std::function<const char *(const char *)> &Get,
     Error = "OPTIMAS_COLLECT_OUTPUT is not set: name the file to write";
     return false;
   }
+  if (Good && Result.RunMode == Mode::Counters && Result.Metrics.empty()) {
+    Error = "OPTIMAS_COLLECT_METRICS is not set: name the counters to read";
+    return false;
+  }
   return Good;
 }
 
-std::string expandPath(const std::string &Path, long Pid) {
+std::string expandPath(const std::string &Path, long Pid,
+                       const std::function<const char *(const char *)> &Get) {
   std::string Result;
   for (size_t I = 0; I < Path.size(); ++I) {
-    if (Path[I] == '%' && I + 1 < Path.size() && Path[I + 1] == 'p') {
+    if (Path[I] != '%' || I + 1 == Path.size()) {
+      Result += Path[I];
+      continue;
+    }
+    char Kind = Path[I + 1];
+    size_t Close = Kind == 'q' ? Path.find('}', I) : std::string::npos;
+    if (Kind == 'p') {
       Result += std::to_string(Pid);
       ++I;
+    } else if (Kind == '%') {
+      Result += '%';
+      ++I;
+    } else if (Close != std::string::npos && Path[I + 2] == '{') {
+      const char *Value = Get(Path.substr(I + 3, Close - I - 3).c_str());
+      Result += Value ? Value : "";
+      I = Close;
     } else {
-      Result += Path[I];
+      Result += '%';
     }
   }
   return Result;

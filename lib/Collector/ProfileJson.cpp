@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "optimas/Collector/ProfileJson.h"
 #include "optimas/Collector/Encoding.h"
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -134,6 +135,29 @@ static Json kernelsJson(const ProfileData &Data, ModuleIndex &Modules,
   return List;
 }
 
+static double median(std::vector<double> Values) {
+  std::sort(Values.begin(), Values.end());
+  size_t Half = Values.size() / 2;
+  return Values.size() % 2 ? Values[Half] : (Values[Half - 1] + Values[Half]) / 2;
+}
+
+static Json countersJson(const ProfileData &Data) {
+  Json List = Json::array();
+  for (const CounterFields &C : Data.Counters) {
+    if (C.Values.empty())
+      continue;
+    auto [Min, Max] = std::minmax_element(C.Values.begin(), C.Values.end());
+    List.push_back({{"symbol", C.Symbol},
+                    {"name", C.Name},
+                    {"unit", C.Unit},
+                    {"min", *Min},
+                    {"median", median(C.Values)},
+                    {"max", *Max},
+                    {"launches", C.Values.size()}});
+  }
+  return List;
+}
+
 static void noteQuality(const ProfileData &Data, const ModuleIndex &Modules,
                         std::vector<std::string> &Notes) {
   const SampleTotals &T = Data.Samples.totals();
@@ -176,6 +200,8 @@ std::string profileJson(const ProfileData &Data) {
                {"modules", ModuleList},
                {"functions", Functions},
                {"kernels", Kernels}};
+  if (!Data.Counters.empty())
+    Root["counters"] = countersJson(Data);
   // Paths and names of another program need not be UTF-8.
   return Root.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -67,6 +67,7 @@ public:
   void callback(CUpti_CallbackDomain Domain, CUpti_CallbackId Id,
                 const void *Data) override;
   void finish() override;
+  bool keepsAbruptEnds() const override { return true; }
 
 private:
   void resource(CUpti_CallbackId Id, const CUpti_ResourceData &R);

@@ -14,7 +14,7 @@
 
 namespace optimas::collector {
 
-/// One of profile, memory and time. Callbacks come from any thread of the program;
+/// One of profile, memory, time and counters. Callbacks come from any thread of the program;
 /// the recorder locks. They never come from CUDA calls that the recorder itself
 /// makes inside a callback or finish().
 class Recorder {
@@ -27,11 +27,15 @@ public:
   /// Called once, at the end of the program or on SIGTERM and SIGINT: reads the
   /// rest and writes the output.
   virtual void finish() = 0;
+  /// Whether finish() is to run, too, when the program ends by _exit() or abort(). What
+  /// was collected of a program that ends so is evidence, but no proof of its results.
+  virtual bool keepsAbruptEnds() const { return false; }
 };
 
 std::unique_ptr<Recorder> makeProfileRecorder(const Options &O);
 std::unique_ptr<Recorder> makeMemoryRecorder(const Options &O);
 std::unique_ptr<Recorder> makeTimeRecorder(const Options &O);
+std::unique_ptr<Recorder> makeCounterRecorder(const Options &O);
 
 /// Enables callbacks of one domain; false when CUPTI refuses any of them.
 bool enableCallbacks(CUpti_SubscriberHandle Subscriber, CUpti_CallbackDomain Domain,

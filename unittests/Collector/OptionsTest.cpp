@@ -29,6 +29,28 @@ TEST(CollectorOptions, NothingSetIsOff) {
   EXPECT_FALSE(O.Poison);
 }
 
+TEST(CollectorOptions, ReadsCounters) {
+  Options O;
+  std::string Error;
+  ASSERT_TRUE(parse({{"OPTIMAS_COLLECT", "counters"},
+                     {"OPTIMAS_COLLECT_OUTPUT", "x"},
+                     {"OPTIMAS_COLLECT_METRICS", "dram__bytes.sum byte\na.ratio\n"},
+                     {"OPTIMAS_COLLECT_LAUNCHES", "3"}},
+                    O, Error))
+      << Error;
+  EXPECT_EQ(O.RunMode, Mode::Counters);
+  ASSERT_EQ(O.Metrics.size(), 2u);
+  EXPECT_EQ(O.Metrics[0].Name, "dram__bytes.sum");
+  EXPECT_EQ(O.Metrics[0].Unit, "byte");
+  EXPECT_EQ(O.Metrics[1].Unit, "");
+  EXPECT_EQ(O.Launches, 3u);
+  EXPECT_FALSE(parse({{"OPTIMAS_COLLECT", "counters"}, {"OPTIMAS_COLLECT_OUTPUT", "x"}}, O,
+                     Error));
+  EXPECT_NE(Error.find("OPTIMAS_COLLECT_METRICS"), std::string::npos);
+  EXPECT_FALSE(parse({{"OPTIMAS_COLLECT_LAUNCHES", "0"}}, O, Error));
+  EXPECT_FALSE(parse({{"OPTIMAS_COLLECT_METRICS", "a b c"}}, O, Error));
+}
+
 TEST(CollectorOptions, ReadsEverything) {
   Options O;
   std::string Error;
@@ -86,7 +108,12 @@ TEST(CollectorOptions, OutputIsNeeded) {
 }
 
 TEST(CollectorOptions, PidInPath) {
-  EXPECT_EQ(expandPath("/a/%p.x%p%q%", 42), "/a/42.x42%q%");
+  auto Get = [](const char *Name) {
+    return std::string(Name) == "RANK" ? "7" : nullptr;
+  };
+  EXPECT_EQ(expandPath("/a/%p.x%p%q%", 42, Get), "/a/42.x42%q%");
+  EXPECT_EQ(expandPath("r%q{RANK}.%q{NONE}.%%p", 42, Get), "r7..%p");
+  EXPECT_EQ(expandPath("%q{RANK", 42, Get), "%q{RANK");
 }
 
 TEST(CollectorOptions, IntervalGrowsWithTheRun) {

@@ -81,6 +81,21 @@ TEST(CollectorProfileJson, AgreedKeys) {
   EXPECT_EQ(*(*Shape.getArray("grid"))[1].getAsInteger(), 2);
 }
 
+TEST(CollectorProfileJson, Counters) {
+  ProfileData D = sample();
+  D.Counters = {{"k", "dram__bytes.sum", "byte", {30, 10, 20, 50}}, {"k", "none.sum", "", {}}};
+  llvm::Expected<llvm::json::Value> Root = llvm::json::parse(profileJson(D));
+  ASSERT_TRUE(bool(Root));
+  const auto *List = Root->getAsObject()->getArray("counters");
+  ASSERT_EQ(List->size(), 1u); // without values there is nothing to say
+  const auto &C = *(*List)[0].getAsObject();
+  EXPECT_EQ(C.getString("name"), "dram__bytes.sum");
+  EXPECT_EQ(C.getNumber("min"), 10);
+  EXPECT_EQ(C.getNumber("median"), 25);
+  EXPECT_EQ(C.getNumber("max"), 50);
+  EXPECT_EQ(C.getInteger("launches"), 4);
+}
+
 TEST(CollectorProfileJson, OnlyUsedModulesAndWholeCubins) {
   llvm::json::Value V = parsed(sample());
   const llvm::json::Array &Modules = *V.getAsObject()->getArray("modules");

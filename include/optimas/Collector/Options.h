@@ -15,7 +15,7 @@
 
 namespace optimas::collector {
 
-enum class Mode { Off, Profile, Memory, Time };
+enum class Mode { Off, Profile, Memory, Time, Counters };
 
 /// Which half of a profile a run records. CUPTI may slow kernels while it samples,
 /// so durations are trusted from a run without sampling only.
@@ -29,12 +29,18 @@ struct DumpRequest {
   std::string Path;
 };
 
+/// One line of OPTIMAS_COLLECT_METRICS: a hardware counter by Nsight Compute's name, and
+/// the unit that the profile gives it.
+struct MetricRequest {
+  std::string Name, Unit;
+};
+
 /// The collector's settings. Each stands in an environment variable, since the
 /// library is loaded into a program whose command line is not ours.
 struct Options {
-  Mode RunMode = Mode::Off;   ///< OPTIMAS_COLLECT=profile|memory|time
+  Mode RunMode = Mode::Off;   ///< OPTIMAS_COLLECT=profile|memory|time|counters
   Pass RunPass = Pass::Both;  ///< OPTIMAS_COLLECT_PASS=activity|sampling|both
-  std::string Output;         ///< OPTIMAS_COLLECT_OUTPUT, `%p` replaced by the pid
+  std::string Output;         ///< OPTIMAS_COLLECT_OUTPUT, see expandPath()
   std::string Log;            ///< OPTIMAS_COLLECT_LOG: a path, or `stderr`; empty: errors only
   std::string CuptiPath;      ///< OPTIMAS_CUPTI_PATH: a folder or a library
   /// OPTIMAS_COLLECT_INTERVAL: a sample every 2^n cycles, 5 to 31; 0: by rule.
@@ -52,6 +58,10 @@ struct Options {
   std::vector<uint64_t> PermuteSkip;
   /// OPTIMAS_COLLECT_DUMP, one a line.
   std::vector<DumpRequest> Dumps;
+  /// OPTIMAS_COLLECT_METRICS: `name unit`, one a line; for the counters mode.
+  std::vector<MetricRequest> Metrics;
+  /// OPTIMAS_COLLECT_LAUNCHES: so many launches of each kernel are counted.
+  unsigned Launches = 5;
   /// OPTIMAS_COLLECT_GLOBALS=0: leave `__device__` variables alone.
   bool Globals = true;
 
@@ -64,8 +74,11 @@ struct Options {
 bool parseOptions(const std::function<const char *(const char *)> &Get,
                   Options &Result, std::string &Error);
 
-/// \p Path with `%p` replaced by \p Pid.
-std::string expandPath(const std::string &Path, long Pid);
+/// \p Path with `%p` replaced by \p Pid and `%q{NAME}` by the environment variable NAME
+/// as \p Get gives it (nothing where it is not set), so that each rank of a job has a
+/// file of its own; `%%` is a percent sign.
+std::string expandPath(const std::string &Path, long Pid,
+                       const std::function<const char *(const char *)> &Get);
 
 /// The sampling interval, as log2 of cycles, that should give about \p Target
 /// samples in \p Seconds of GPU time on a device of \p Sms multiprocessors at

@@ -31,6 +31,12 @@ struct DeviceFields {
   unsigned SmClockKHz = 0, MemoryClockKHz = 0, MemoryBusBits = 0;
 };
 
+/// The values of one hardware counter of one kernel, in launch order.
+struct CounterFields {
+  std::string Symbol, Name, Unit;
+  std::vector<double> Values;
+};
+
 /// Everything that a profile run found.
 struct ProfileData {
   std::string Tool; ///< name and version
@@ -44,6 +50,7 @@ struct ProfileData {
   std::map<uint64_t, std::shared_ptr<const LoadedModule>> Modules;
   SampleTable Samples;
   KernelTable Kernels;
+  std::vector<CounterFields> Counters;
 };
 
 /// The JSON text of \p Data, format version 1 (docs/schemas/profile.schema.json).

@@ -1,0 +1,69 @@
+//===- CounterConfigTest.cpp - Counters planned by CUPTI, no GPU -*- C++ -*-===//
+//
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "CounterConfig.h"
+#include <algorithm>
+#include <gtest/gtest.h>
+
+using namespace optimas::collector;
+
+namespace {
+std::vector<MetricRequest> everything() {
+  static const struct {
+    const char *Set, *Name, *Unit;
+  } All[] = {
+#define OPTIMAS_METRIC(Set, Name, Unit) {Set, Name, Unit},
+#include "optimas/Collector/Metrics.def"
+  };
+  std::vector<MetricRequest> List;
+  for (const auto &M : All)
+    List.push_back({M.Name, M.Unit});
+  return List;
+}
+
+/// The host's half of CUPTI works without a device.
+class CollectorCounters : public testing::Test {
+protected:
+  void SetUp() override {
+    std::string Error;
+    ASSERT_TRUE(loadCupti("", 0, Error)) << Error;
+    ASSERT_TRUE(Cupti.HasCounters);
+  }
+};
+} // namespace
+
+TEST_F(CollectorCounters, HopperHasAllInFewPasses) {
+  CounterConfig C;
+  std::string Error;
+  ASSERT_TRUE(C.prepare("GH100", {}, everything(), Error)) << Error;
+  EXPECT_TRUE(C.missing().empty());
+  EXPECT_EQ(C.metrics().size(), everything().size());
+  EXPECT_EQ(C.names().size(), C.metrics().size());
+  EXPECT_FALSE(C.image().empty());
+  EXPECT_GT(C.passes(), 1u);
+  EXPECT_LT(C.passes(), 40u);
+}
+
+TEST_F(CollectorCounters, NamesWhatTheChipLacks) {
+  CounterConfig C;
+  std::string Error;
+  auto Wanted = everything();
+  Wanted.push_back({"no__such_metric.sum", ""});
+  ASSERT_TRUE(C.prepare("GB202", {}, Wanted, Error)) << Error;
+  const auto &Missing = C.missing();
+  for (const char *Name : {"dram__bytes_read.sum", "no__such_metric.sum"})
+    EXPECT_EQ(std::count(Missing.begin(), Missing.end(), Name), 1) << Name;
+  EXPECT_EQ(C.metrics().size() + Missing.size(), Wanted.size());
+}
+
+TEST_F(CollectorCounters, RefusesWhatCannotBe) {
+  CounterConfig Chip, None;
+  std::string Error;
+  EXPECT_FALSE(Chip.prepare("NOCHIP", {}, everything(), Error));
+  EXPECT_NE(Error.find("NOCHIP"), std::string::npos);
+  EXPECT_FALSE(None.prepare("GH100", {}, {{"no__such_metric.sum", ""}}, Error));
+  EXPECT_NE(Error.find("none of the counters"), std::string::npos);
+}
