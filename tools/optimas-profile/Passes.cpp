@@ -82,8 +82,17 @@ static void appendLog(const ProfileOptions &O, StringRef Text) {
     File << Text;
 }
 
-static Expected<Pass> runPass(const ProfileOptions &O, StringRef Which, bool Quiet,
-                              unsigned IntervalLog2) {
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+/// The collector's settings for one pass, beside those of every run.
+static Variables samplingVariables(StringRef Which, unsigned IntervalLog2) {
+  return {{"OPTIMAS_COLLECT", "profile"},
+          {"OPTIMAS_COLLECT_PASS", Which.str()},
+          {"OPTIMAS_COLLECT_INTERVAL", std::to_string(IntervalLog2)}};
+}
+
+static Expected<Pass> runPass(const ProfileOptions &O, bool Quiet,
+                              const Variables &Settings) {
   Expected<ScratchDir> Scratch = ScratchDir::create("optimas-profile");
   if (!Scratch)
     return Scratch.takeError();
@@ -93,12 +102,10 @@ static Expected<Pass> runPass(const ProfileOptions &O, StringRef Which, bool Qui
   L.Quiet = Quiet;
   L.TimeoutSeconds = O.TimeoutSeconds;
   L.Environment = {{"CUDA_INJECTION64_PATH", O.Collector},
-                   {"OPTIMAS_COLLECT", "profile"},
-                   {"OPTIMAS_COLLECT_PASS", Which.str()},
                    {"OPTIMAS_COLLECT_OUTPUT", Scratch->file("profile.%p")},
                    {"OPTIMAS_COLLECT_LOG", Log},
-                   {"OPTIMAS_COLLECT_INTERVAL", std::to_string(IntervalLog2)},
                    {"OPTIMAS_CUPTI_PATH", O.Toolkit}};
+  L.Environment.insert(L.Environment.end(), Settings.begin(), Settings.end());
   Expected<LaunchResult> Run = launchProgram(L);
   if (!Run)
     return Run.takeError();
@@ -122,11 +129,14 @@ static Error judgeRun(const ProfileOptions &O, const Pass &P) {
   auto Unusable = [&](const Twine &What, const Twine &Remedy) {
     return makeError(ExitCode::EvidenceUnusable, What, Program, Remedy);
   };
-  if (P.Run.TimedOut)
+  // What was recorded of a program that was ended is whole as far as it goes.
+  bool Keep = O.IgnoreExitStatus && !P.Profiles.empty();
+  if (P.Run.TimedOut && !Keep)
     return Unusable("did not end within " + Twine(unsigned(std::ceil(O.TimeoutSeconds))) +
                         " s and was ended; no profile is written",
-                    "give it less work, or a longer --timeout");
-  if (P.Run.Signal)
+                    "give it less work or a longer --timeout, or keep what was recorded with "
+                    "--ignore-exit-status");
+  if (P.Run.Signal && !Keep)
     return Unusable("was ended by signal " + Twine(P.Run.Signal) + " (" +
                         ::strsignal(P.Run.Signal) + "); no profile is written",
                     "run it without optimas-profile first; if it fails only with it, "
@@ -144,8 +154,8 @@ static Error judgeRun(const ProfileOptions &O, const Pass &P) {
     return Unusable("was not profiled: " + P.Errors.front(),
                     "--check looks at everything that profiling needs");
   if (P.LeftPartial)
-    return Unusable("ended without running its exit handlers (_exit, abort or a "
-                    "signal), so the profile was not finished",
+    return Unusable("ended without running its exit handlers (by a crash or "
+                    "SIGKILL), so the profile was not finished",
                     "let it end with exit() or return from main");
   return Unusable(Twine("the program used no GPU") +
                       (haveDriver() ? "" : "; this machine has no NVIDIA driver"),
@@ -157,7 +167,7 @@ static uint64_t weight(const Profile &P) {
   uint64_t Ns = 0;
   for (const KernelStats &K : P.Kernels)
     Ns += K.TotalNs;
-  return Ns + P.Quality.TotalSamples;
+  return Ns + P.Quality.TotalSamples + P.Counters.size();
 }
 
 /// The busiest process. A profile is of one program; several ranks or workers do
@@ -208,6 +218,57 @@ static Profile join(Profile Activity, Profile Sampling) {
     if (!P.module(M.Id))
       P.Modules.push_back(std::move(M));
   return P;
+}
+
+/// The symbols of the kernels that cover \p Percent of kernel time, longest first.
+static std::vector<std::string> hotSymbols(const Profile &P, double Percent) {
+  std::vector<const KernelStats *> Kernels;
+  double Total = 0, Covered = 0;
+  for (const KernelStats &K : P.Kernels) {
+    Kernels.push_back(&K);
+    Total += double(K.TotalNs);
+  }
+  llvm::sort(Kernels, [](const KernelStats *A, const KernelStats *B) {
+    return std::tie(B->TotalNs, A->Symbol) < std::tie(A->TotalNs, B->Symbol);
+  });
+  std::vector<std::string> Hot;
+  for (const KernelStats *K : Kernels) {
+    if (Covered >= Total * Percent / 100)
+      break;
+    Covered += double(K->TotalNs);
+    Hot.push_back(K->Symbol);
+  }
+  return Hot;
+}
+
+/// A run of its own: kernels are replayed, so neither times nor samples of it count.
+/// What goes wrong in it is a note, since the profile is good without counters.
+static void addCounters(const ProfileOptions &O, Profile &P) {
+  std::vector<std::string> Hot = hotSymbols(P, O.HotPercent);
+  auto Failed = [&](const Twine &Why) {
+    P.Quality.Notes.push_back(("there are no counters: " + Why).str());
+  };
+  if (Hot.empty())
+    return Failed("no kernel was timed");
+  Expected<Pass> Run =
+      runPass(O, /*Quiet=*/true,
+              {{"OPTIMAS_COLLECT", "counters"},
+               {"OPTIMAS_COLLECT_KERNELS", llvm::join(Hot, "\n")},
+               {"OPTIMAS_COLLECT_LAUNCHES", std::to_string(O.CounterLaunches)},
+               {"OPTIMAS_COLLECT_METRICS", llvm::join(O.Metrics, "\n")}});
+  Error E = Run ? judgeRun(O, *Run) : Run.takeError();
+  if (E)
+    return Failed(toString(std::move(E)));
+  Profile Counted = busiest(std::move(Run->Profiles));
+  setRun(Counted, Run->Run);
+  P.Counters = std::move(Counted.Counters);
+  for (Provenance &S : Counted.Sources)
+    P.Sources.push_back(std::move(S));
+  for (std::string &Note : Counted.Quality.Notes)
+    if (!is_contained(P.Quality.Notes, Note))
+      P.Quality.Notes.push_back(std::move(Note));
+  if (P.Counters.empty() && Run->Errors.size())
+    Failed(Run->Errors.front());
 }
 
 /// Hashes of the sources as they are now, so that an older profile can be told.
@@ -261,8 +322,8 @@ static Error judgeContent(const ProfileOptions &O, Profile &P) {
 
 Expected<Profile> profileProgram(const ProfileOptions &O) {
   bool Two = O.Passes == 2;
-  Expected<Pass> First = runPass(O, Two ? "activity" : "both", /*Quiet=*/false,
-                                 O.IntervalLog2);
+  Expected<Pass> First = runPass(
+      O, /*Quiet=*/false, samplingVariables(Two ? "activity" : "both", O.IntervalLog2));
   if (!First)
     return First.takeError();
   if (Error E = judgeRun(O, *First))
@@ -271,8 +332,9 @@ Expected<Profile> profileProgram(const ProfileOptions &O) {
   setRun(P, First->Run);
   if (Two && !P.Kernels.empty()) {
     Expected<Pass> Second =
-        runPass(O, "sampling", /*Quiet=*/true,
-                O.IntervalLog2 ? O.IntervalLog2 : intervalFor(P));
+        runPass(O, /*Quiet=*/true,
+                samplingVariables("sampling",
+                                  O.IntervalLog2 ? O.IntervalLog2 : intervalFor(P)));
     if (!Second)
       return Second.takeError();
     if (Error E = judgeRun(O, *Second))
@@ -287,6 +349,8 @@ Expected<Profile> profileProgram(const ProfileOptions &O) {
   }
   if (Error E = judgeContent(O, P))
     return std::move(E);
+  if (!O.Metrics.empty())
+    addCounters(O, P);
   addSourceFiles(P);
   return std::move(P);
 }

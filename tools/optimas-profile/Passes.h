@@ -23,10 +23,15 @@ struct ProfileOptions {
   unsigned IntervalLog2 = 0; ///< 0: by rule
   double TimeoutSeconds = 0; ///< of each run
   bool IgnoreExitStatus = false;
+  /// Hardware counters to read in a run of their own, `name unit`; empty: none.
+  std::vector<std::string> Metrics;
+  double HotPercent = 80;    ///< counters of the kernels that cover this much time
+  unsigned CounterLaunches = 5; ///< of each of them
   std::string Log; ///< append the collector's log to this file; may be empty
 };
 
-/// Runs the program once or twice and makes one profile of it. Samples, kernels,
+/// Runs the program once or twice, and once more for counters, and makes one profile
+/// of it. Samples, kernels,
 /// modules and the hashes of the source files that the line tables name are in it;
 /// frames are left to resolveFrames(). Every way in which a run gives no evidence
 /// (does not start, crashes, hangs, uses no GPU) is an error EvidenceUnusable with

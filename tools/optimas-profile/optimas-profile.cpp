@@ -9,9 +9,11 @@
 /// optimas-profile -o run.optimas.json -- ./app args
 ///
 //===----------------------------------------------------------------------===//
+#include "Ceilings.h"
 #include "Passes.h"
 #include "Preflight.h"
 #include "Show.h"
+#include "optimas/Collector/Options.h"
 #include "optimas/Profile/Readers.h"
 #include "optimas/Support/Files.h"
 #include "optimas/Support/Subprocess.h"
@@ -26,7 +28,8 @@ using namespace optimas;
 static cl::OptionCategory Category("optimas-profile options");
 
 static cl::opt<std::string> Output("o", cl::desc("Write the profile to FILE (default: "
-                                                 "PROGRAM.optimas.json)"),
+                                                 "PROGRAM.optimas.json); %p is the process id, %q{NAME} the "
+                                                 "environment variable NAME"),
                                    cl::value_desc("FILE"), cl::cat(Category));
 static cl::opt<unsigned> SamplingInterval(
     "sampling-interval",
@@ -39,10 +42,30 @@ static cl::opt<std::string> PassCount(
              "in one run, whose times may be longer; auto: 2. Only the first run's output "
              "is shown, and only a file on standard input is read twice"),
     cl::value_desc("1|2|auto"), cl::init("auto"), cl::cat(Category));
+static cl::list<std::string> CounterSets(
+    "counters",
+    cl::desc("Run the program once more and read hardware counters of the hot kernels, "
+             "replaying each launch; SET,…: roofline, memory, occupancy, all"),
+    cl::value_desc("SET,..."), cl::CommaSeparated, cl::cat(Category));
+static cl::opt<unsigned> CounterLaunches(
+    "launches", cl::desc("Count the first N launches of each hot kernel (default 5)"),
+    cl::value_desc("N"), cl::init(5), cl::cat(Category));
+static cl::opt<double> Hot(
+    "hot", cl::desc("Count the kernels that cover this much of kernel time (default 80)"),
+    cl::value_desc("PERCENT"), cl::init(80), cl::cat(Category));
+static cl::opt<bool> Ceilings(
+    "ceilings",
+    cl::desc("Measure what the device can do at most (bandwidths and arithmetic), or take "
+             "what was measured before for it and its driver; kept in the profile, or "
+             "printed where no program is given"),
+    cl::cat(Category));
+static cl::opt<bool> FreshCeilings("fresh-ceilings",
+                                   cl::desc("Measure them again"), cl::cat(Category));
 static cl::opt<double> Timeout("timeout", cl::desc("End each run after so many seconds"),
                                cl::value_desc("SECONDS"), cl::init(0), cl::cat(Category));
 static cl::opt<bool> IgnoreExitStatus(
-    "ignore-exit-status", cl::desc("Keep the profile of a program that fails"),
+    "ignore-exit-status", cl::desc("Keep the profile of a program that fails, is ended by a signal or by "
+             "--timeout"),
     cl::cat(Category));
 static cl::opt<std::string> CudaPath("cuda-path",
                                      cl::desc("The CUDA toolkit whose CUPTI is used"),
@@ -95,6 +118,31 @@ static Expected<unsigned> passes() {
   return usage("--passes=" + PassCount + " is not 1, 2 or auto", "see --help");
 }
 
+/// `name unit` of every metric of the sets that the user named.
+static Expected<std::vector<std::string>> metrics() {
+  static const struct {
+    const char *Set, *Name, *Unit;
+  } All[] = {
+#define OPTIMAS_METRIC(Set, Name, Unit) {Set, Name, Unit},
+#include "optimas/Collector/Metrics.def"
+  };
+  std::vector<std::string> Result;
+  for (const std::string &Wanted : CounterSets) {
+    bool Known = Wanted == "all";
+    for (const auto &M : All)
+      if (Wanted == "all" || Wanted == M.Set) {
+        Known = true;
+        std::string Line = std::string(M.Name) + " " + M.Unit;
+        if (!is_contained(Result, Line))
+          Result.push_back(Line);
+      }
+    if (!Known)
+      return usage("--counters=" + Wanted + " is no set of counters",
+                   "the sets are roofline, memory, occupancy and all");
+  }
+  return Result;
+}
+
 static Error profile(const char *Argv0, std::vector<std::string> Command) {
   ProfileOptions O;
   O.Command = std::move(Command);
@@ -110,7 +158,17 @@ static Error profile(const char *Argv0, std::vector<std::string> Command) {
   O.IgnoreExitStatus = IgnoreExitStatus;
   O.Toolkit = findToolkit(CudaPath);
   O.Log = Log;
-  std::string Path = Output;
+  Expected<std::vector<std::string>> Metrics = metrics();
+  if (!Metrics)
+    return Metrics.takeError();
+  O.Metrics = std::move(*Metrics);
+  O.CounterLaunches = CounterLaunches;
+  O.HotPercent = Hot;
+  if (!CounterLaunches || !(Hot > 0 && Hot <= 100))
+    return usage("--launches begins at 1, --hot is more than 0 and at most 100",
+                 "see --help");
+  std::string Path = collector::expandPath(
+      Output, ::getpid(), [](const char *Name) -> const char * { return ::getenv(Name); });
   if (Path.empty())
     Path = (sys::path::filename(O.Command.front()) + ".optimas.json").str();
   if (Error E = checkOutput(Path))
@@ -129,6 +187,8 @@ static Error profile(const char *Argv0, std::vector<std::string> Command) {
   Expected<Profile> P = profileProgram(O);
   if (!P)
     return P.takeError();
+  if (Ceilings || FreshCeilings)
+    addCeilings(FreshCeilings, *P);
   if (Error E = writeFileAtomically(Path, toJson(*P)))
     return E;
   for (const std::string &Note : P->Quality.Notes)
@@ -165,6 +225,8 @@ int main(int Argc, char **Argv) {
     E = joinErrors(std::move(E), show());
   else if (Check)
     return int(checkSetup(outs(), Argv[0], findToolkit(CudaPath), Command));
+  else if (Command.empty() && Stray.empty() && (Ceilings || FreshCeilings))
+    E = joinErrors(std::move(E), printCeilings(outs(), FreshCeilings));
   else if (!Stray.empty())
     E = joinErrors(std::move(E), usage("'" + Stray.front() + "' stands before --",
                                        "optimas-profile -o FILE -- program arguments"));

@@ -7,9 +7,10 @@ import signal
 import sys
 
 recording, how = sys.argv[1:3]
-which = os.environ["OPTIMAS_COLLECT_PASS"]
+mode = os.environ["OPTIMAS_COLLECT"]
+which = os.environ["OPTIMAS_COLLECT_PASS"] if mode == "profile" else mode
 output = os.environ["OPTIMAS_COLLECT_OUTPUT"].replace("%p", str(os.getpid()))
-assert os.environ["OPTIMAS_COLLECT"] == "profile"
+assert mode in ("profile", "counters")
 assert os.path.exists(os.environ["CUDA_INJECTION64_PATH"])
 print("program output", which, sys.stdin.readline().strip(), flush=True)
 print("program error", which, file=sys.stderr, flush=True)
@@ -22,6 +23,17 @@ elif which == "sampling":
     profile["kernels"] = []
     profile["quality"]["sampling_interval_log2"] = int(os.environ["OPTIMAS_COLLECT_INTERVAL"])
     if how == "second-crashes":
+        os.kill(os.getpid(), signal.SIGKILL)
+elif which == "counters":
+    profile["kernels"], profile["functions"], profile["modules"] = [], [], []
+    profile["quality"] = {"notes": ["this chip has no counter of the third run"]}
+    profile["counters"] = [
+        {"symbol": symbol, "name": name, "unit": unit, "min": 1, "median": 2, "max": 3,
+         "launches": int(os.environ["OPTIMAS_COLLECT_LAUNCHES"])}
+        for symbol in os.environ["OPTIMAS_COLLECT_KERNELS"].splitlines()
+        for name, _, unit in (line.partition(" ") for line in
+                              os.environ["OPTIMAS_COLLECT_METRICS"].splitlines())]
+    if how == "counting-crashes":
         os.kill(os.getpid(), signal.SIGKILL)
 if how == "no-launch":
     profile["functions"], profile["kernels"] = [], []
