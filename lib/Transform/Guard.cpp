@@ -63,9 +63,12 @@ static MaybeHit checkPair(const ResolvedEdit &Earlier, const ResolvedEdit &E) {
   std::string Other = idText('D', Earlier.Source.Id);
   if (Same)
     return ruleHit("guard-duplicate", "the edit is the same as " + Other);
+  // Of a wrap and an insertion at one place, nothing says which stands outside.
+  bool Pair = Earlier.Changes.size() > 1 || E.Changes.size() > 1;
   for (const FileEdit &A : Earlier.Changes)
     for (const FileEdit &B : E.Changes)
-      if (collide(A, B))
+      if (collide(A, B) || (Pair && A.File == B.File && A.Offset == B.Offset &&
+                            A.Length == 0 && B.Length == 0))
         return ruleHit("guard-overlap",
                        "the edit changes bytes that " + Other +
                            " changes too; make one edit of both");

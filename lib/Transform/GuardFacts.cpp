@@ -4,146 +4,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "GuardFacts.h"
+#include "GuardFactVisitor.h"
 #include "GuardNames.h"
 #include "clang/AST/Attr.h"
-#include "clang/AST/RecursiveASTVisitor.h"
-#include "clang/AST/StmtCXX.h"
 
 using namespace clang;
-using llvm::APFloat;
 using llvm::ArrayRef;
 using llvm::StringRef;
 
 namespace optimas {
 
-namespace {
-
-class FactVisitor : public RecursiveASTVisitor<FactVisitor> {
-public:
-  FactVisitor(const ASTContext &Context, FileID File, const SourceRange &Range,
-              ArrayRef<SourceRange> Holes, CodeFacts &Facts)
-      : Context(Context), SM(Context.getSourceManager()), File(File), Range(Range),
-        Holes(Holes), Facts(Facts) {}
-
-  /// Calls and leaks are counted in the pattern only, types in every instantiation.
-  void run(const FunctionDecl *F, bool AsSpelled) {
-    Spelled = AsSpelled;
-    if (Stmt *Body = F->getBody())
-      TraverseStmt(Body);
-  }
-
-  bool shouldVisitImplicitCode() const { return true; }
-  bool dataTraverseStmtPre(Stmt *S) {
-    Ancestors.push_back(S);
-    return true;
-  }
-  bool dataTraverseStmtPost(Stmt *S) {
-    Ancestors.pop_back();
-    return true;
-  }
-
-  bool VisitStmt(Stmt *S);
-  bool VisitCallExpr(CallExpr *C);
-  bool VisitCXXConstructExpr(CXXConstructExpr *C);
-  bool VisitDeclStmt(DeclStmt *D);
-  bool VisitVarDecl(VarDecl *V);
-  bool VisitDeclRefExpr(DeclRefExpr *D);
-  bool VisitMemberExpr(MemberExpr *M);
-  bool VisitCastExpr(CastExpr *C);
-  bool VisitBinaryOperator(BinaryOperator *B);
-  bool VisitReturnStmt(ReturnStmt *R) { return count(R, Facts.Returns); }
-  bool VisitGotoStmt(GotoStmt *G) { return count(G, Facts.Gotos); }
-  bool VisitIndirectGotoStmt(IndirectGotoStmt *G) { return count(G, Facts.Gotos); }
-  bool VisitCXXThrowExpr(CXXThrowExpr *T) { return count(T, Facts.Throws); }
-  bool VisitCXXTryStmt(CXXTryStmt *T) { return count(T, Facts.Throws); }
-  bool VisitCXXNewExpr(CXXNewExpr *N) { return count(N, Facts.News); }
-  bool VisitCXXDeleteExpr(CXXDeleteExpr *N) { return count(N, Facts.News); }
-  bool VisitLambdaExpr(LambdaExpr *L) { return count(L, Facts.Lambdas); }
-  bool VisitBreakStmt(BreakStmt *B) { return countJump(B, true, Facts.Breaks); }
-  bool VisitContinueStmt(ContinueStmt *C) {
-    return countJump(C, false, Facts.Continues);
-  }
-  bool VisitLabelStmt(LabelStmt *L) {
-    if (inRange(L))
-      Facts.Labels.insert(L->getName());
-    return true;
-  }
-  bool VisitAsmStmt(AsmStmt *A);
-
-private:
-  std::optional<unsigned> offsetOf(SourceLocation L) const {
-    if (L.isInvalid())
-      return std::nullopt;
-    auto [Id, Offset] = SM.getDecomposedExpansionLoc(L);
-    return Id == File ? std::optional<unsigned>(Offset) : std::nullopt;
-  }
-  bool inside(SourceLocation L, const SourceRange &R) const {
-    auto O = offsetOf(L);
-    return O && *O >= R.Begin && *O < R.End;
-  }
-  bool inRange(const Stmt *S) const { return inside(S->getBeginLoc(), Range); }
-  unsigned lineOf(const Stmt *S) const {
-    return SM.getExpansionLineNumber(S->getBeginLoc());
-  }
-  bool inProject(const Decl *D) const {
-    SourceLocation L = SM.getExpansionLoc(D->getLocation());
-    if (L.isInvalid() || D->isImplicit() || SM.isInSystemHeader(L))
-      return false;
-    // What stands in for nvcc's own declarations is no system header to Clang.
-    auto Name = SM.getFilename(L);
-    return !Name.empty() && !Name.ends_with("optimas_cuda_compat.h");
-  }
-  bool count(const Stmt *S, unsigned &Counter) {
-    if (Spelled && inRange(S))
-      ++Counter;
-    return true;
-  }
-  bool countJump(const Stmt *S, bool OrSwitch, unsigned &Counter);
-  void addCall(StringRef Name, const Decl *Callee, const Stmt *At);
-  void addVolatile(StringRef Name, QualType T);
-  void addLeak(const Decl *D);
-  void addShared(const VarDecl *V);
-  bool keepsValue(const Expr *Sub, QualType To) const;
-  std::string typeText(QualType T) const {
-    return T.getCanonicalType().getUnqualifiedType().getAsString(
-        Context.getPrintingPolicy());
-  }
-
-  const ASTContext &Context;
-  const SourceManager &SM;
-  FileID File;
-  SourceRange Range;
-  ArrayRef<SourceRange> Holes;
-  CodeFacts &Facts;
-  bool Spelled = true;
-  std::vector<const Stmt *> Ancestors;
-  std::set<const Decl *> LeakedDecls;
-};
-
-/// Bits of an arithmetic builtin type, 0 for others.
-unsigned bitsOf(const ASTContext &Context, QualType T, bool Float) {
-  T = T.getCanonicalType();
-  if (T->isDependentType() || (Float ? !T->isRealFloatingType()
-                                     : !T->isIntegerType() || T->isBooleanType() ||
-                                           T->isEnumeralType()))
-    return 0;
-  return Context.getTypeSize(T);
-}
-
-bool isVolatile(QualType T) {
-  if (T.isVolatileQualified())
-    return true;
-  if (const auto *A = T->getAsArrayTypeUnsafe())
-    return isVolatile(A->getElementType());
-  return !T->getPointeeType().isNull() && isVolatile(T->getPointeeType());
-}
-
-} // namespace
-
 bool FactVisitor::VisitStmt(Stmt *S) {
-  if (!Spelled || Facts.EscapesAtLine || !inRange(S) || isa<AttributedStmt>(S) ||
-      S->getEndLoc().isInvalid())
+  if (!Spelled || Facts.EscapesAtLine || !inRange(S) ||
+      isa<AttributedStmt>(S) || S->getEndLoc().isInvalid())
     return true;
   auto End = offsetOf(SM.getExpansionRange(S->getEndLoc()).getEnd());
   if (!End || *End >= Range.End)
@@ -181,7 +54,8 @@ bool FactVisitor::VisitCallExpr(CallExpr *C) {
     return true;
   if (const FunctionDecl *F = C->getDirectCallee()) {
     std::string Name = F->getNameAsString();
-    // Reading threadIdx.x is a call inside; operators of library types are arithmetic.
+    // Reading threadIdx.x is a call inside; operators of library types are
+    // arithmetic.
     if (StringRef(Name).starts_with("__fetch_builtin_") ||
         (isa<CXXOperatorCallExpr>(C) && !inProject(F)))
       return true;
@@ -239,46 +113,6 @@ bool FactVisitor::VisitDeclStmt(DeclStmt *D) {
   return true;
 }
 
-void FactVisitor::addShared(const VarDecl *V) {
-  SharedFact Fact;
-  QualType T = V->getType();
-  while (const ArrayType *A = Context.getAsArrayType(T)) {
-    const auto *Sized = dyn_cast<ConstantArrayType>(A);
-    Fact.Extents.push_back(Sized ? Sized->getSize().getZExtValue() : 0);
-    T = A->getElementType();
-  }
-  Fact.Element = typeText(T);
-  auto [It, New] = Facts.Shared.try_emplace(V->getNameAsString(), Fact);
-  // An instantiation knows the extents that the pattern does not.
-  if (!New && It->second.Extents.size() == Fact.Extents.size())
-    for (size_t I = 0; I < Fact.Extents.size(); ++I)
-      It->second.Extents[I] = std::max(It->second.Extents[I], Fact.Extents[I]);
-}
-
-static void widen(std::map<std::string, unsigned> &Map, const std::string &Name,
-                  unsigned Bits) {
-  if (Bits)
-    Map[Name] = std::max(Map[Name], Bits);
-}
-
-bool FactVisitor::VisitVarDecl(VarDecl *V) {
-  if (!inside(V->getLocation(), Range))
-    return true;
-  std::string Name = V->getNameAsString();
-  if (V->hasAttr<CUDASharedAttr>())
-    addShared(V);
-  else if (V->isStaticLocal() || V->hasExternalStorage())
-    Facts.Statics[Name] = typeText(V->getType());
-  widen(Facts.FloatBits, Name, bitsOf(Context, V->getType(), true));
-  widen(Facts.IntBits, Name, bitsOf(Context, V->getType(), false));
-  return true;
-}
-
-void FactVisitor::addVolatile(StringRef Name, QualType T) {
-  if (isVolatile(T))
-    Facts.Volatile.insert(Name.str());
-}
-
 bool FactVisitor::VisitDeclRefExpr(DeclRefExpr *D) {
   if (!inRange(D)) {
     if (Spelled && LeakedDecls.count(D->getDecl()) &&
@@ -311,88 +145,11 @@ bool FactVisitor::VisitDeclRefExpr(DeclRefExpr *D) {
   return true;
 }
 
-bool FactVisitor::VisitMemberExpr(MemberExpr *M) {
-  if (inRange(M))
-    addVolatile(M->getMemberDecl()->getName(), M->getMemberDecl()->getType());
-  return true;
-}
-
-/// True when \p Sub is a constant that \p To holds exactly (`float x = 0.5;`).
-bool FactVisitor::keepsValue(const Expr *Sub, QualType To) const {
-  if (Sub->isValueDependent() || To->isDependentType())
-    return false;
-  Expr::EvalResult R;
-  if (!Sub->EvaluateAsRValue(R, Context) || R.HasSideEffects)
-    return false;
-  if (R.Val.isInt() && To->isIntegerType()) {
-    llvm::APSInt Value = R.Val.getInt();
-    llvm::APSInt Cut = Value.extOrTrunc(Context.getTypeSize(To));
-    Cut.setIsSigned(To->isSignedIntegerType());
-    return llvm::APSInt::isSameValue(Cut, Value);
-  }
-  if (R.Val.isFloat() && To->isRealFloatingType()) {
-    APFloat Value = R.Val.getFloat();
-    bool Lost = false;
-    Value.convert(Context.getFloatTypeSemantics(To), APFloat::rmNearestTiesToEven,
-                  &Lost);
-    return !Lost;
-  }
-  return false;
-}
-
-bool FactVisitor::VisitCastExpr(CastExpr *C) {
-  if (!inRange(C))
-    return true;
-  QualType From = C->getSubExpr()->getType(), To = C->getType();
-  bool Narrower = false;
-  switch (C->getCastKind()) {
-  case CK_FloatingCast:
-    Narrower = bitsOf(Context, To, true) < bitsOf(Context, From, true);
-    break;
-  case CK_IntegralCast:
-    Narrower = bitsOf(Context, To, false) < bitsOf(Context, From, false);
-    break;
-  case CK_FloatingToIntegral:
-    Narrower = true;
-    break;
-  case CK_Dependent:
-    // No instantiation may tell; a written cast to an arithmetic type counts.
-    Narrower = To->isArithmeticType() && !To->isBooleanType();
-    break;
-  default:
-    break;
-  }
-  if (Narrower && !keepsValue(C->getSubExpr(), To))
-    Facts.Narrowings.insert({From->isDependentType() ? "a dependent type" : typeText(From),
-                             typeText(To)});
-  QualType Pointee = From->getPointeeType(), Target = To->getPointeeType();
-  if (isa<ExplicitCastExpr>(C) && !Pointee.isNull() && !Target.isNull() &&
-      ((Pointee.isConstQualified() && !Target.isConstQualified()) ||
-       (Pointee.isVolatileQualified() && !Target.isVolatileQualified())))
-    Facts.CastAways.insert({From.getCanonicalType().getAsString(),
-                            To.getCanonicalType().getAsString()});
-  return true;
-}
-
-bool FactVisitor::VisitBinaryOperator(BinaryOperator *B) {
-  if (!inRange(B) || !(B->isAdditiveOp() || B->isMultiplicativeOp() ||
-                       B->isCompoundAssignmentOp()))
-    return true;
-  QualType T = B->getType();
-  if (const auto *A = dyn_cast<CompoundAssignOperator>(B))
-    if (!A->getComputationResultType().isNull())
-      T = A->getComputationResultType();
-  widen(Facts.FloatOperators, B->getOpcodeStr().str(), bitsOf(Context, T, true));
-  Facts.WidestInt = std::max(Facts.WidestInt, bitsOf(Context, T, false));
-  return true;
-}
-
 bool FactVisitor::VisitAsmStmt(AsmStmt *A) {
   if (!inRange(A))
     return true;
   CharSourceRange R = SM.getExpansionRange(A->getSourceRange());
-  Facts.Asm.insert(
-      Lexer::getSourceText(R, SM, Context.getLangOpts()).str());
+  Facts.Asm.insert(Lexer::getSourceText(R, SM, Context.getLangOpts()).str());
   return true;
 }
 
@@ -405,7 +162,10 @@ CodeFacts collectFacts(const SourceModel &Model, const Function &F,
   if (!Body)
     return Facts;
   FileID File = SM.getFileID(SM.getExpansionLoc(Body->getBeginLoc()));
-  FactVisitor Visitor(Context, File, Range, Holes, Facts);
+  std::vector<SourceRange> SameFile;
+  llvm::copy_if(Holes, std::back_inserter(SameFile),
+                [&](const SourceRange &H) { return H.File == Range.File; });
+  FactVisitor Visitor(Context, File, Range, SameFile, Facts);
   Visitor.run(F.Decl, /*AsSpelled=*/true);
   for (const Instantiation &I : F.Instantiations)
     if (I.Decl && I.Decl != F.Decl)

@@ -150,19 +150,43 @@ private:
 } // namespace
 
 /// Ranges that may differ in structure: before and, in the same order, after.
-static void addHole(std::vector<SourceRange> &Before, std::vector<SourceRange> &After,
-                    const SourceRange &B, const SourceRange &A) {
+/// Two that begin at one place (an insertion before a replaced statement) are
+/// one.
+static void addHole(std::vector<SourceRange> &Before,
+                    std::vector<SourceRange> &After, const SourceRange &B,
+                    const SourceRange &A) {
+  for (size_t I = 0; I < Before.size(); ++I)
+    if (Before[I].File == B.File && Before[I].Begin == B.Begin) {
+      Before[I].End = std::max(Before[I].End, B.End);
+      After[I].Begin = std::min(After[I].Begin, A.Begin);
+      After[I].End = std::max(After[I].End, A.End);
+      return;
+    }
   Before.push_back(B);
   After.push_back(A);
 }
 
-static void holes(const GuardContext &C, const Mapper &Map,
-                  ArrayRef<ResolvedEdit> Edits, const Layout &L,
-                  std::vector<SourceRange> &Before, std::vector<SourceRange> &After) {
+/// Without blanks and comments at its ends: a hole must not reach past the
+/// statement that its last statement is part of.
+static SourceRange trimmed(const SourceModel &M, SourceRange R) {
+  LexedText Lexed = lexSource(M.text(R));
+  if (Lexed.Tokens.empty())
+    return R;
+  unsigned Begin = R.Begin;
+  R.Begin = Begin + Lexed.Tokens.front().Offset;
+  R.End = Begin + Lexed.Tokens.back().Offset + Lexed.Tokens.back().Text.size();
+  return R;
+}
+
+static void holes(const GuardContext &C, const SourceModel &NewModel,
+                  const Mapper &Map, ArrayRef<ResolvedEdit> Edits,
+                  const Layout &L, std::vector<SourceRange> &Before,
+                  std::vector<SourceRange> &After) {
   for (size_t I = 0; I < Edits.size(); ++I) {
     SourceRange New = L.New[I];
     New.File = Map.file(New.File);
-    addHole(Before, After, Edits[I].Old, New);
+    addHole(Before, After, trimmed(C.Model, Edits[I].Old),
+            trimmed(NewModel, New));
     if (Edits[I].Kind == EditKind::Signature)
       for (const SourceRange &R : C.Model.function(Edits[I].Function).Redeclarations)
         addHole(Before, After, R, Map.outer(R));
@@ -293,17 +317,18 @@ Expected<std::vector<Blame>> reparse(const GuardContext &C, ArrayRef<ResolvedEdi
     Options.Overlay[Path] = Text;
   Expected<SourceModel> New = buildSourceModel(C.Model.originalCommand(), Options);
   if (!New) {
+    Error Failure = New.takeError();
+    if (exitCodeOf(Failure) != ExitCode::ParseFailed)
+      return std::move(Failure);
+    // Not the remedy: it is for one who writes the source, not for an edit.
     std::string Where, What;
-    ExitCode Code = ExitCode::Internal;
-    handleAllErrors(New.takeError(), [&](const ErrorInfoBase &Info) {
-      What = Info.message();
-      if (Info.isA<UserError>()) {
-        Code = static_cast<const UserError &>(Info).code();
-        Where = static_cast<const UserError &>(Info).where();
-      }
-    });
-    if (Code != ExitCode::ParseFailed)
-      return makeError(Code, What, Where);
+    handleAllErrors(
+        std::move(Failure),
+        [&](const UserError &E) {
+          Where = E.where();
+          What = Where.empty() ? E.what() : Where + ": " + E.what();
+        },
+        [](const ErrorInfoBase &) {});
     return blameOne(C, Edits, editAt(Edits, L, C.Model, Where),
                     ruleHit("guard-parse", "the edited source does not parse: " + What));
   }
@@ -313,9 +338,8 @@ Expected<std::vector<Blame>> reparse(const GuardContext &C, ArrayRef<ResolvedEdi
                                                ":" + Twine(D->Line) + ": " + D->Message));
   Mapper Map(C.Model, *New, Edits);
   std::vector<SourceRange> Before, After;
-  holes(C, Map, Edits, L, Before, After);
-  std::vector<Blame> Found =
-      compareEach(C, *New, Map, Edits, L, Before, After);
+  holes(C, *New, Map, Edits, L, Before, After);
+  std::vector<Blame> Found = compareEach(C, *New, Map, Edits, L, Before, After);
   if (!Found.empty())
     return Found;
   std::string Difference = firstDifference(structuralDigest(C.Model, Before),

@@ -11,12 +11,9 @@ using namespace llvm;
 
 namespace optimas {
 
-static std::string pathOf(StringRef Name) {
-  return (Twine(GuardFolder) + "/" + Name).str();
-}
-
-GuardProgram::GuardProgram(std::map<std::string, std::string> Files,
-                           std::vector<std::string> Units) {
+GuardProgram::GuardProgram(const OnDisk &Where, std::vector<std::string> Units,
+                           std::map<std::string, std::string> Files) {
+  auto pathOf = [&](StringRef Name) { return Where.Folder + "/" + Name.str(); };
   for (const std::string &Unit : Units) {
     CompileCommand C;
     C.Directory = "/";
@@ -24,7 +21,7 @@ GuardProgram::GuardProgram(std::map<std::string, std::string> Files,
     C.Args = {"nvcc", "-arch=sm_90", "-std=c++17", "-c", C.File};
     Options.Database.push_back(C);
   }
-  Options.Frontend.ProjectRoot = GuardFolder;
+  Options.Frontend.ProjectRoot = Where.Folder;
   for (const auto &[Name, Bytes] : Files)
     Options.Frontend.Overlay[pathOf(Name)] = Bytes;
   auto Built = buildSourceModel(Options.Database.front(), Options.Frontend);
@@ -46,8 +43,8 @@ GuardProgram::GuardProgram(std::map<std::string, std::string> Files,
   }
 }
 
-void GuardProgram::addRegion(RegionKind Kind, FunctionId F, const SourceRange &R,
-                             unsigned LaunchSite) {
+void GuardProgram::addRegion(RegionKind Kind, FunctionId F,
+                             const SourceRange &R, unsigned LaunchSite) {
   Evidence E;
   E.Id = D.Items.size() + 1;
   E.Kernel = F;
@@ -111,7 +108,8 @@ Edit GuardProgram::signature(StringRef Name, StringRef Text) const {
   return E;
 }
 
-Edit GuardProgram::launch(StringRef Config, StringRef Text, unsigned Nth) const {
+Edit GuardProgram::launch(StringRef Config, StringRef Text,
+                          unsigned Nth) const {
   Edit E;
   E.Kind = EditKind::LaunchSite;
   E.Text = Text.str();
@@ -142,7 +140,8 @@ Edit GuardProgram::raw(StringRef From, StringRef To) const {
   return E;
 }
 
-EditSet GuardProgram::run(std::vector<Edit> Edits, bool AllOrNothing, bool Trusted) const {
+EditSet GuardProgram::run(std::vector<Edit> Edits, bool AllOrNothing,
+                          bool Trusted) const {
   Proposal P;
   P.Id = 1;
   for (Edit &E : Edits) {
@@ -160,18 +159,43 @@ EditSet GuardProgram::run(std::vector<Edit> Edits, bool AllOrNothing, bool Trust
   return std::move(*Set);
 }
 
-void expectRefused(const GuardProgram &P, std::vector<Edit> Edits, StringRef Rule,
-                   bool Trusted) {
-  SCOPED_TRACE("edit: " + (Edits.empty() ? std::string() : Edits.front().Text.substr(0, 200)));
+void expectRefused(const GuardProgram &P, std::vector<Edit> Edits,
+                   StringRef Rule, bool Trusted) {
+  SCOPED_TRACE("edit: " + (Edits.empty() ? std::string()
+                                         : Edits.front().Text.substr(0, 200)));
   EditSet Set = P.run(std::move(Edits), /*AllOrNothing=*/true, Trusted);
   EXPECT_TRUE(Set.empty());
   EXPECT_TRUE(Set.NewContents.empty());
   ASSERT_FALSE(Set.Refusals.empty()) << "accepted instead of " << Rule.str();
-  EXPECT_EQ(Set.Refusals.front().Rule, Rule.str()) << Set.Refusals.front().Message;
+  EXPECT_EQ(Set.Refusals.front().Rule, Rule.str())
+      << Set.Refusals.front().Message;
   EXPECT_FALSE(Set.Refusals.front().Message.empty());
 }
 
-std::string expectAccepted(const GuardProgram &P, std::vector<Edit> Edits, bool Trusted) {
+RefusalBatch &RefusalBatch::add(Edit E, StringRef Rule) {
+  Edits.push_back(std::move(E));
+  Rules.push_back(Rule.str());
+  return *this;
+}
+
+RefusalBatch &RefusalBatch::slot(StringRef Text, StringRef Rule) {
+  return add(P.replace("slots[" + std::to_string(NextSlot++) + "]", Text),
+             Rule);
+}
+
+RefusalBatch::~RefusalBatch() {
+  EditSet Set = P.run(Edits, /*AllOrNothing=*/false);
+  for (size_t I = 0; I < Edits.size(); ++I) {
+    std::string Got;
+    for (const Refusal &R : Set.Refusals)
+      if (R.Edit == I + 1)
+        Got += (Got.empty() ? "" : ", ") + R.Rule;
+    EXPECT_EQ(Got, Rules[I]) << Edits[I].Text;
+  }
+}
+
+std::string expectAccepted(const GuardProgram &P, std::vector<Edit> Edits,
+                           bool Trusted) {
   size_t Count = Edits.size();
   EditSet Set = P.run(std::move(Edits), /*AllOrNothing=*/true, Trusted);
   for (const Refusal &R : Set.Refusals)

@@ -16,14 +16,22 @@ namespace optimas {
 constexpr const char *GuardFolder = "/optimas-guard-test";
 
 /// A program with a model and a diagnosis made by hand: every function named
-/// `hot…` has one region for its body's statements and one for its signature, each
-/// with its own evidence; every launch of such a kernel has one. Functions with other
-/// names have none.
+/// `hot…` has one region for its body's statements and one for its signature,
+/// each with its own evidence; every launch of such a kernel has one. Functions
+/// with other names have none.
 class GuardProgram {
 public:
   /// \p Files: name below GuardFolder → bytes; \p Units: the files the database
   /// compiles, the first is the analysed one.
-  GuardProgram(std::map<std::string, std::string> Files, std::vector<std::string> Units);
+  GuardProgram(std::map<std::string, std::string> Files,
+               std::vector<std::string> Units)
+      : GuardProgram(OnDisk{GuardFolder}, Units, Files) {}
+  /// The folder of a program that lies on disk.
+  struct OnDisk {
+    std::string Folder;
+  };
+  GuardProgram(const OnDisk &Where, std::vector<std::string> Units,
+               std::map<std::string, std::string> Files = {});
   explicit GuardProgram(llvm::StringRef Code)
       : GuardProgram({{"a.cu", Code.str()}}, {"a.cu"}) {}
 
@@ -40,12 +48,15 @@ public:
     return edit(EditKind::Replace, First, Text, Last);
   }
   Edit signature(llvm::StringRef Function, llvm::StringRef Text) const;
-  /// \p Config: the text between `<<<` and `>>>` now, of the Nth launch with it.
-  Edit launch(llvm::StringRef Config, llvm::StringRef Text, unsigned Nth = 0) const;
+  /// \p Config: the text between `<<<` and `>>>` now, of the Nth launch with
+  /// it.
+  Edit launch(llvm::StringRef Config, llvm::StringRef Text,
+              unsigned Nth = 0) const;
   /// The bytes of \p From (which must be unique) become \p To.
   Edit raw(llvm::StringRef From, llvm::StringRef To) const;
 
-  EditSet run(std::vector<Edit> Edits, bool AllOrNothing = true, bool Trusted = false) const;
+  EditSet run(std::vector<Edit> Edits, bool AllOrNothing = true,
+              bool Trusted = false) const;
 
   const SourceModel &model() const { return *Model; }
   std::string mainText() const { return Model->mainFile().Text; }
@@ -54,17 +65,38 @@ public:
   GuardOptions Options;
 
 private:
-  void addRegion(RegionKind Kind, FunctionId F, const SourceRange &R, unsigned LaunchSite);
+  void addRegion(RegionKind Kind, FunctionId F, const SourceRange &R,
+                 unsigned LaunchSite);
 
   std::optional<SourceModel> Model;
 };
 
+/// The program of GuardRulesTest and GuardCodeTest, parsed once.
+const GuardProgram &ruleProgram();
+
 /// Expects \p E to be refused by \p Rule and nothing else.
-void expectRefused(const GuardProgram &P, std::vector<Edit> Edits, llvm::StringRef Rule,
-                   bool Trusted = false);
+void expectRefused(const GuardProgram &P, std::vector<Edit> Edits,
+                   llvm::StringRef Rule, bool Trusted = false);
 /// Expects all of \p Edits to be accepted; returns the main file's new text.
 std::string expectAccepted(const GuardProgram &P, std::vector<Edit> Edits,
                            bool Trusted = false);
+
+/// Many refusals for the price of one parse: each edit of the batch must be
+/// refused by its rule, whatever becomes of the others. Edits must not overlap.
+class RefusalBatch {
+public:
+  explicit RefusalBatch(const GuardProgram &P) : P(P) {}
+  RefusalBatch &add(Edit E, llvm::StringRef Rule);
+  /// Replaces the next of the statements `slots[N] = last;`.
+  RefusalBatch &slot(llvm::StringRef Text, llvm::StringRef Rule);
+  ~RefusalBatch(); ///< runs
+
+private:
+  const GuardProgram &P;
+  std::vector<Edit> Edits;
+  std::vector<std::string> Rules;
+  unsigned NextSlot = 0;
+};
 
 } // namespace optimas
 
