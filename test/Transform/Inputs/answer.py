@@ -8,13 +8,22 @@ name (kind signature), or the text between <<< and >>> (kind launch-site). `\\n`
 a line end. Evidence: ids, `none`, or (without the field) all of the run's.
 """
 import json
+import os
 import sys
 
 source = open(sys.argv[1], "rb").read()
+folder = os.path.dirname(sys.argv[1])
 model = json.load(open(sys.argv[2]))
+
+
+def spelled(span):
+    """Of the main file or of one beside it."""
+    return open(os.path.join(folder, span["file"]), "rb").read()[span["begin"]:span["end"]]
+
+
 everything = [item["id"] for item in json.load(open(sys.argv[3]))["evidence"]]
-statements = [(s["id"], source[s["range"]["begin"]:s["range"]["end"]].decode())
-              for f in model["functions"] for s in f["statements"]]
+statements = [(s["id"], spelled(s["range"]).decode()) for f in model["functions"]
+              for s in f["statements"]]
 
 
 def statement(prefix):
