@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "optimas/Support/Files.h"
+#include "optimas/Support/Interrupt.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Base64.h"
 #include "llvm/Support/FileSystem.h"
@@ -23,7 +24,7 @@ namespace optimas {
 
 Expected<std::string> readFile(StringRef Path, ExitCode Code) {
   if (sys::fs::is_directory(Path))
-    return makeError(Code, "is a folder, not a file", Path);
+    return makeError(Code, "is a folder, not a file", Path, "name a file");
   // Volatile: the file may be written by another process while it is mapped.
   auto Buffer = MemoryBuffer::getFile(Path, /*IsText=*/false,
                                       /*RequiresNullTerminator=*/false,
@@ -44,14 +45,20 @@ Expected<StagedFile> StagedFile::stage(StringRef Path, StringRef Bytes) {
   SmallString<256> Target(Path);
   if (sys::fs::exists(Path))
     if (std::error_code EC = sys::fs::real_path(Path, Target))
-      return makeError(ExitCode::Usage, "cannot be resolved: " + EC.message(), Path);
+      return makeError(ExitCode::Usage, "cannot be resolved: " + EC.message(), Path,
+                       "check where the symbolic link leads");
   StagedFile File;
   File.Target = Target.str().str();
   std::string Temporary = File.Target + ".optimas-XXXXXX";
-  int Fd = ::mkstemp(Temporary.data());
-  if (Fd < 0)
-    return writeFailed(Path, errno);
-  File.Temporary = Temporary;
+  int Fd = -1;
+  {
+    Uninterrupted Lock;
+    Fd = ::mkstemp(Temporary.data());
+    if (Fd < 0)
+      return writeFailed(Path, errno);
+    File.Temporary = Temporary;
+    removeOnInterrupt(Temporary);
+  }
   struct stat Old;
   bool Existed = ::stat(File.Target.c_str(), &Old) == 0;
   // mkstemp makes 0600; a new file gets what open(2) would have given it.
@@ -92,13 +99,17 @@ StagedFile &StagedFile::operator=(StagedFile &&Other) noexcept {
 }
 
 StagedFile::~StagedFile() {
-  if (!Temporary.empty())
-    ::unlink(Temporary.c_str());
+  if (Temporary.empty())
+    return;
+  ::unlink(Temporary.c_str());
+  keepOnInterrupt(Temporary);
 }
 
 Error StagedFile::commit() {
+  Uninterrupted Lock;
   if (::rename(Temporary.c_str(), Target.c_str()) != 0)
     return writeFailed(Target, errno);
+  keepOnInterrupt(Temporary);
   Temporary.clear();
   return Error::success();
 }
@@ -137,10 +148,12 @@ std::string canonicalPath(StringRef Path) {
 
 Expected<ScratchDir> ScratchDir::create(StringRef Prefix) {
   SmallString<128> Path;
+  Uninterrupted Lock;
   if (std::error_code EC = sys::fs::createUniqueDirectory(Prefix, Path))
-    return makeError(ExitCode::Internal,
-                     "cannot make a scratch folder: " + EC.message(), Prefix,
+    return makeError(ExitCode::Usage,
+                     "the scratch folder cannot be made: " + EC.message(), Path,
                      "set TMPDIR to a folder with free space");
+  removeOnInterrupt(Path.str().str());
   return ScratchDir(Path.str().str());
 }
 
@@ -156,8 +169,11 @@ ScratchDir &ScratchDir::operator=(ScratchDir &&Other) noexcept {
 }
 
 ScratchDir::~ScratchDir() {
-  if (!Path.empty() && !Kept)
+  if (Path.empty())
+    return;
+  if (!Kept)
     sys::fs::remove_directories(Path);
+  keepOnInterrupt(Path);
 }
 
 std::string ScratchDir::file(StringRef Name) const {

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "optimas/Support/Subprocess.h"
+#include "optimas/Support/Interrupt.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cerrno>
 #include <chrono>
@@ -85,21 +86,32 @@ static bool drain(int Fd, std::string &Into, size_t Max, bool &Truncated) {
 
 Expected<SubprocessResult> runSubprocess(const SubprocessOptions &O) {
   if (O.Args.empty())
-    return makeError(ExitCode::Usage, "an empty command cannot be run");
+    return makeError(ExitCode::Usage, "an empty command cannot be run", "",
+                     "give the program and its arguments");
   Pipe In, Out, Err, Exec;
   if (!In.open() || !Out.open() || !Err.open() || !Exec.open())
-    return makeError(ExitCode::Internal,
-                     "cannot make a pipe: " + Twine(std::strerror(errno)));
+    return makeError(ExitCode::Usage,
+                     "cannot make a pipe: " + Twine(std::strerror(errno)), O.Args[0],
+                     "raise the limit on open files (ulimit -n)");
   // Everything that allocates happens before fork().
   std::vector<std::string> Args = O.Args;
   std::vector<std::string> Environment = mergedEnvironment(O.Environment);
   std::vector<char *> Argv = pointersTo(Args), Envp = pointersTo(Environment);
   pid_t Parent = ::getpid();
   Clock::time_point Start = Clock::now();
-  pid_t Child = ::fork();
+  pid_t Child = -1;
+  {
+    Uninterrupted Lock;
+    Child = ::fork();
+    if (Child > 0) {
+      ::setpgid(Child, Child);
+      killOnInterrupt(Child);
+    }
+  }
   if (Child < 0)
-    return makeError(ExitCode::Internal,
-                     "cannot fork: " + Twine(std::strerror(errno)), O.Args[0]);
+    return makeError(ExitCode::Usage,
+                     "cannot fork: " + Twine(std::strerror(errno)), O.Args[0],
+                     "raise the limit on processes (ulimit -u), or free memory");
   if (Child == 0) {
     ::setpgid(0, 0);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -114,7 +126,6 @@ Expected<SubprocessResult> runSubprocess(const SubprocessOptions &O) {
     [[maybe_unused]] ssize_t Ignored = ::write(Exec.Write, &Number, sizeof(Number));
     ::_exit(127);
   }
-  ::setpgid(Child, Child);
   Pipe::close(In.Read);
   Pipe::close(Out.Write);
   Pipe::close(Err.Write);
@@ -123,6 +134,7 @@ Expected<SubprocessResult> runSubprocess(const SubprocessOptions &O) {
   int ExecError = 0;
   if (::read(Exec.Read, &ExecError, sizeof(ExecError)) == sizeof(ExecError)) {
     ::waitpid(Child, nullptr, 0);
+    spareOnInterrupt(Child);
     return makeError(ExitCode::Usage,
                      "cannot be started: " + Twine(std::strerror(ExecError)),
                      O.Args[0],
@@ -180,6 +192,7 @@ Expected<SubprocessResult> runSubprocess(const SubprocessOptions &O) {
     }
   }
   ::signal(SIGPIPE, OldHandler);
+  spareOnInterrupt(Child);
   if (WIFSIGNALED(Status)) {
     R.Signal = WTERMSIG(Status);
     R.ExitStatus = 128 + R.Signal;
@@ -229,7 +242,8 @@ Expected<std::vector<std::string>> splitCommand(StringRef Command) {
   }
   if (Quote)
     return makeError(ExitCode::Usage,
-                     formatv("unclosed {0} in a command", Quote).str(), Command);
+                     formatv("unclosed {0} in a command", Quote).str(), Command,
+                     "quote as a shell does");
   if (InWord)
     Out.push_back(std::move(Word));
   return Out;

@@ -5,9 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 #include "optimas/Support/Files.h"
+#include "optimas/Support/Interrupt.h"
 #include "optimas/Transform/Guard.h"
 #include "llvm/ADT/STLExtras.h"
+#include <fcntl.h>
 #include <numeric>
+#include <sys/file.h>
+#include <unistd.h>
 
 using namespace llvm;
 
@@ -71,6 +75,28 @@ static Error undo(ArrayRef<const SourceFile *> Written, Error Cause) {
   return Cause;
 }
 
+namespace {
+/// Advisory locks on files as they are now. Of two runs with --fix the second waits, and
+/// then sees that the content has changed.
+class FileLocks {
+public:
+  void add(const std::string &Path) {
+    int Fd = ::open(Path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (Fd < 0)
+      return; // the check of the content says why
+    ::flock(Fd, LOCK_EX); // a file system without locks has none to give
+    Fds.push_back(Fd);
+  }
+  ~FileLocks() {
+    for (int Fd : Fds)
+      ::close(Fd);
+  }
+
+private:
+  std::vector<int> Fds;
+};
+} // namespace
+
 Error applyFix(const SourceModel &Model, const EditSet &Set) {
   std::vector<const SourceFile *> Files;
   for (const auto &[Path, Text] : Set.NewContents) {
@@ -92,7 +118,12 @@ Error applyFix(const SourceModel &Model, const EditSet &Set) {
       return S.takeError();
     Staged.push_back(std::move(*S));
   }
-  // Staging takes time; look again at the last moment.
+  // Staging takes time; look again at the last moment. NewContents is sorted, so two
+  // runs take their locks in one order.
+  FileLocks Locks;
+  for (const SourceFile *File : Files)
+    Locks.add(File->Path);
+  Uninterrupted Commits;
   for (const SourceFile *File : Files)
     if (Error E = checkUnchanged(*File))
       return E;

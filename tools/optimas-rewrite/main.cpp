@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Pipeline.h"
+#include "optimas/Support/Interrupt.h"
 #include "optimas/Transform/Catalogue.h"
 #include "optimas/Transform/Guard.h"
 #include "llvm/Support/FileSystem.h"
@@ -79,6 +80,7 @@ static Expected<int> run(int Argc, const char **Argv) {
 
 int main(int Argc, const char **Argv) {
   InitLLVM Init(Argc, Argv);
+  cleanUpOnInterrupt();
   Expected<int> Code = run(Argc, Argv);
   outs().flush();
   if (Code)
