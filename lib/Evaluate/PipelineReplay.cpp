@@ -39,7 +39,8 @@ Error Pipeline::record() const {
   R.ResultAgreement = Result.Ear.ResultAgreement;
   R.Notes = Result.Notes;
   if (std::error_code EC = sys::fs::create_directories(O.RecordDir))
-    return makeError(ExitCode::Usage, "cannot be made: " + EC.message(), O.RecordDir);
+    return makeError(ExitCode::Usage, "cannot be made: " + EC.message(), O.RecordDir,
+                     "name a folder that can be written by --record");
   return writeFileAtomically(recordingPath(O.RecordDir, S.Command.File), toJson(R));
 }
 

@@ -169,7 +169,8 @@ Expected<RunOutcome> Runner::run(const ScratchView &View, const ProgramRun &R) c
   if (Injected) {
     sys::fs::remove_directories(Folder);
     if (std::error_code EC = sys::fs::create_directory(Folder))
-      return makeError(ExitCode::Internal, "cannot be made: " + EC.message(), Folder);
+      return makeError(ExitCode::Usage, "cannot be made: " + EC.message(), Folder,
+                       "set TMPDIR to a folder with free space");
     O.Environment = {{"CUDA_INJECTION64_PATH", Collector},
                      {"OPTIMAS_COLLECT", R.Mode == RunMode::Memory ? "memory" : "time"},
                      {"OPTIMAS_COLLECT_OUTPUT", Folder + "/trace.%p"},

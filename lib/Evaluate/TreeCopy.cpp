@@ -23,7 +23,7 @@ bool isWithin(StringRef Path, StringRef Dir) {
 }
 
 static Error copyFailed(StringRef From, const Twine &Why) {
-  return makeError(ExitCode::Internal, "cannot be copied for a scratch build: " + Why,
+  return makeError(ExitCode::Usage, "cannot be copied for a scratch build: " + Why,
                    From, "set TMPDIR to a folder with free space");
 }
 

@@ -70,14 +70,29 @@ static Error memoryDiffers(const InputBaseline &B, const Mismatch &M) {
          "tolerance of your own by --validate=command:CMD");
 }
 
+static const char *remedyFor(const SubprocessResult &R) {
+  if (R.TimedOut)
+    return "give it less work by --run, or raise --run-timeout";
+  // The CUDA run time's own words (cudaGetErrorString).
+  for (const std::string *Text : {&R.Error, &R.Output})
+    for (StringRef No : {"no CUDA-capable device", "driver version is insufficient"})
+      if (StringRef(*Text).contains(No))
+        return "the program finds no GPU that it can use: see what nvidia-smi says, and "
+               "CUDA_VISIBLE_DEVICES";
+  return "check the command of --run, --run-dir and the program's arguments";
+}
+
 /// Takes in exit status, text and files of one baseline run.
 Error Validator::learnRun(InputBaseline &B, const RunOutcome &R) {
   B.Seconds = std::max(B.Seconds, double(R.Process.WallNs) * 1e-9);
   if (std::string How = endedBadly(R.Process, O.RunTimeoutSeconds); !How.empty()) {
-    std::string Said = StringRef(R.Process.Error).trim().take_back(400).str();
+    StringRef Text = StringRef(R.Process.Error).trim();
+    std::string Said = (Text.empty() ? StringRef(R.Process.Output).trim() : Text)
+                           .take_back(400)
+                           .str();
     B.Usable = false;
     return unusable(Twine(How) + (Said.empty() ? "" : ":\n  " + Said), B,
-                    "check the command of --run, --run-dir and the program's arguments");
+                    remedyFor(R.Process));
   }
   B.ExitStatus = R.Process.ExitStatus;
   std::optional<TextDifference> D = B.Output.learn(R.Process.Output);

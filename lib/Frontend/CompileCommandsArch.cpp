@@ -44,9 +44,9 @@ static std::optional<ArchName> parseArchName(StringRef Text) {
 }
 
 static Error notAnArch(StringRef Text) {
-  return makeError(ExitCode::Usage, "the compile command's architecture '" + Text +
+  return makeError(ExitCode::Usage, "its architecture '" + Text +
                                         "' is none that nvcc knows",
-                   "", "correct the command's -arch or -gencode");
+                   "the compile command", "correct the command's -arch or -gencode");
 }
 
 static Error addImage(StringRef Code, StringRef Virtual, std::vector<Image> &Images) {

@@ -89,6 +89,11 @@ static Expected<CudaToolkit> readToolkit(StringRef Root) {
     return makeError(ExitCode::Usage,
                      "include/cuda.h there does not say a CUDA version (CUDA_VERSION)",
                      Root, ToolkitRemedy);
+  // Without it Clang would only complain of __device__, in the user's own source.
+  if (!sys::fs::exists(join(Root, "include/cuda_runtime.h")))
+    return makeError(ExitCode::Usage,
+                     "the CUDA toolkit there is not whole (no include/cuda_runtime.h)", Root,
+                     ToolkitRemedy);
   T.Major = Version / 1000;
   T.Minor = Version % 1000 / 10;
   T.Build = buildOfNvcc(Root);

@@ -124,7 +124,8 @@ static Error failure(const Answer &A, const HttpRequest &R, unsigned Tries) {
 Expected<std::string> httpPost(const HttpRequest &R) {
   static const CURLcode Initialised = curl_global_init(CURL_GLOBAL_DEFAULT);
   if (Initialised != CURLE_OK)
-    return makeError(ExitCode::ModelFailed, "libcurl could not be initialised", R.Url);
+    return makeError(ExitCode::ModelFailed, "libcurl could not be initialised", R.Url,
+                     "check that libcurl and its TLS library are installed whole");
   std::mt19937_64 Random(R.Seed);
   std::uniform_real_distribution<double> Jitter(0.5, 1.0);
   for (unsigned Try = 1;; ++Try) {

@@ -103,7 +103,8 @@ Expected<std::unique_ptr<Proposer>> makeProposer(const ProposerOptions &O) {
     if (!Args)
       return Args.takeError();
     if (Args->empty())
-      return makeError(ExitCode::Usage, "no command follows 'command:'", "--proposer");
+      return makeError(ExitCode::Usage, "no command follows 'command:'", "--proposer",
+                       "write --proposer='command:PROGRAM ARGUMENTS'");
     return std::make_unique<CommandProposer>(std::move(*Args), O.TimeoutSeconds);
   }
   return makeError(ExitCode::Usage, "unknown proposer '" + O.Spec + "'", "--proposer",

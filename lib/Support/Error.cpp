@@ -12,12 +12,18 @@ namespace optimas {
 
 char UserError::ID;
 
+/// What a user can do about a fault of ours.
+static const char ReportIt[] =
+    "this is a fault of the program itself: please report it with the command line";
+
 void UserError::log(raw_ostream &OS) const {
   if (!Where.empty())
     OS << Where << ": ";
   OS << What;
   if (!Remedy.empty())
     OS << "\n  " << Remedy;
+  else if (Code == ExitCode::Internal)
+    OS << "\n  " << ReportIt;
 }
 
 std::error_code UserError::convertToErrorCode() const {
@@ -47,6 +53,8 @@ ExitCode reportError(raw_ostream &OS, Error E) {
   handleAllErrors(std::move(E), [&OS](const ErrorInfoBase &Info) {
     OS << "error: ";
     Info.log(OS);
+    if (!Info.isA<UserError>())
+      OS << "\n  " << ReportIt;
     OS << '\n';
   });
   return Code;

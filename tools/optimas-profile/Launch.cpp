@@ -143,8 +143,9 @@ Expected<LaunchResult> launchProgram(const LaunchOptions &O) {
   std::vector<char *> Argv = pointersTo(Args), Envp = pointersTo(Environment);
   int Pipe[2];
   if (::pipe2(Pipe, O_CLOEXEC) != 0)
-    return makeError(ExitCode::Internal,
-                     "cannot make a pipe: " + Twine(std::strerror(errno)));
+    return makeError(ExitCode::Usage,
+                     "cannot make a pipe: " + Twine(std::strerror(errno)), O.Args[0],
+                     "raise the limit on open files (ulimit -n)");
   SignalForwarding Forwarding;
   pid_t Parent = ::getpid();
   Clock::time_point Start = Clock::now();

@@ -32,7 +32,7 @@ Expected<std::string> findCollector(const char *Argv0) {
   sys::path::append(Path, "..", "lib", "liboptimas_collector.so");
   if (sys::fs::exists(Path))
     return canonicalPath(Path);
-  return makeError(ExitCode::Internal, "is missing, so nothing can be recorded", Path,
+  return makeError(ExitCode::Usage, "is missing, so nothing can be recorded", Path,
                    "build the target optimas_collector, or set OPTIMAS_COLLECTOR to it");
 }
 

@@ -26,6 +26,7 @@ inline void makeToolkit(const std::string &Root, unsigned Version = 13000,
   put(Root + "/bin/nvcc", "#!/bin/sh\nexit 1\n");
   llvm::cantFail(llvm::errorCodeToError(llvm::sys::fs::setPermissions(
       Root + "/bin/nvcc", llvm::sys::fs::all_all)));
+  put(Root + "/include/cuda_runtime.h", "");
   put(Root + "/include/cuda.h",
       "/* CUDA_VERSION */\n#define CUDA_VERSION " + std::to_string(Version) + "\n");
   if (Cccl)
