@@ -62,9 +62,14 @@ std::string TextReport::ids(char Prefix, ArrayRef<unsigned> Ids) const {
 }
 
 void TextReport::header() {
-  std::string From;
-  for (const Provenance &P : R.Prof.Sources)
-    From += (From.empty() ? "" : ", ") + sys::path::filename(P.File).str();
+  std::vector<std::string> Names; // a profile's two passes are one file
+  for (const Provenance &P : R.Prof.Sources) {
+    std::string Name =
+        P.File.empty() ? "taken by this run" : sys::path::filename(P.File).str();
+    if (!is_contained(Names, Name))
+      Names.push_back(std::move(Name));
+  }
+  std::string From = join(Names, ", ");
   W.wrapped(relative(R.Model.mainFile().Path) + ": profile " + From +
                 (R.D.Device.Name.empty() ? "" : " of " + Twine(R.D.Device.Name)),
             0, 2);

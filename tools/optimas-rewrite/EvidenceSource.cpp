@@ -15,12 +15,17 @@ using namespace llvm;
 
 namespace optimas {
 
-static Expected<LoadedProfile> join(ArrayRef<std::string> Paths) {
+/// \p Taken: by this run, into a scratch folder whose name says nothing.
+static Expected<LoadedProfile> join(ArrayRef<std::string> Paths, bool Taken = false) {
   std::vector<Profile> Parts;
   for (const std::string &Path : Paths) {
     Expected<Profile> P = readProfile(Path);
     if (!P)
       return P.takeError();
+    // A profile does not hold its own name.
+    for (Provenance &S : P->Sources)
+      if (S.File.empty() && !Taken)
+        S.File = Path;
     Parts.push_back(std::move(*P));
   }
   LoadedProfile Out;
@@ -64,7 +69,7 @@ static Expected<LoadedProfile> collect(const Settings &S, StringRef BuildDir,
                      "run 'optimas-profile --check' to see what is missing, or give a "
                      "recorded profile with --profile");
   }
-  Expected<LoadedProfile> Out = join({File});
+  Expected<LoadedProfile> Out = join({File}, /*Taken=*/true);
   if (Out && !R->ok())
     Out->Notes.push_back(
         formatv("the profiled program ended with status {0}", R->ExitStatus).str());

@@ -195,6 +195,26 @@ static std::string findConfig(StringRef Source) {
   return "";
 }
 
+/// cl's text for a wrong command line is
+/// `optimas-rewrite: Unknown command line argument '--x'.  Try: '/path/optimas-rewrite --help'`
+/// and, on a line of its own, `optimas-rewrite: Did you mean '--y'?`.
+static Error wrongCommandLine(StringRef Said) {
+  StringRef See = "see optimas-rewrite --help";
+  // A value that is no number has been complained of on standard error already.
+  if (Said.trim().empty())
+    return makeError(ExitCode::Usage, "the command line is wrong, as said above", "", See);
+  auto [First, Rest] = Said.trim().split('\n');
+  First.consume_front("optimas-rewrite: ");
+  std::string Remedy = See.str();
+  size_t Guess = Rest.find("Did you mean ");
+  if (Guess != StringRef::npos)
+    Remedy = ("did " + Rest.substr(Guess + 4).split('\n').first + " Or " + See).str();
+  StringRef What = First.split("  Try: ").first.rtrim(".");
+  if (What.consume_front("Unknown command line argument '"))
+    return makeError(ExitCode::Usage, "there is no such option", What.rtrim("'"), Remedy);
+  return makeError(ExitCode::Usage, What, "", Remedy);
+}
+
 Expected<ParsedCommandLine> parseCommandLine(int Argc, const char **Argv) {
   ParsedCommandLine Out;
   Settings &S = Out.Values;
@@ -216,11 +236,7 @@ Expected<ParsedCommandLine> parseCommandLine(int Argc, const char **Argv) {
   std::string Problems;
   raw_string_ostream OS(Problems);
   if (!cl::ParseCommandLineOptions(Own.size(), Own.data(), Overview, &OS))
-    // A value that is no number has been complained of on standard error already.
-    return makeError(ExitCode::Usage,
-                     OS.str().empty() ? StringRef("the command line is wrong, as said above")
-                                      : StringRef(OS.str()).trim(),
-                     "", "see optimas-rewrite --help");
+    return wrongCommandLine(OS.str());
   S.Sources.assign(O.Sources.begin(), O.Sources.end());
 
   std::vector<std::string> Given;
