@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "optimas/Evaluate/Ear.h"
 #include "optimas/Transform/TextDiff.h"
+#include <array>
 #include <cmath>
 
 using namespace llvm;
@@ -158,20 +159,61 @@ double metricPerLaunch(const std::map<std::string, double> &Metrics, StringRef M
   return Launches > 0 ? Sum / Launches : Sum;
 }
 
+bool movedAsExpected(const MetricChange &C) {
+  double Noise = std::fabs(C.Before - C.BeforeAgain);
+  double Low = std::min(C.Before, C.BeforeAgain), High = std::max(C.Before, C.BeforeAgain);
+  return C.Expected == Direction::Down ? C.After < Low - Noise : C.After > High + Noise;
+}
+
 std::optional<double> resultAgreement(ArrayRef<MetricChange> Changes) {
   double All = 0, Agreed = 0;
   for (const MetricChange &C : Changes) {
-    double Noise = std::fabs(C.Before - C.BeforeAgain);
-    double Low = std::min(C.Before, C.BeforeAgain), High = std::max(C.Before, C.BeforeAgain);
     All += C.Weight;
-    bool Moved = C.Expected == Direction::Down ? C.After < Low - Noise
-                                               : C.After > High + Noise;
-    if (Moved)
+    if (movedAsExpected(C))
       Agreed += C.Weight;
   }
   if (All <= 0)
     return std::nullopt;
   return Agreed / All;
+}
+
+Agreement agreementOf(const SourceModel &Model, const Diagnosis &D, const EditSet &Set,
+                      ArrayRef<Profile> Three) {
+  std::set<unsigned> Cited;
+  for (const Edit &E : Set.Accepted)
+    Cited.insert(E.Evidence.begin(), E.Evidence.end());
+  std::map<FunctionId, std::array<std::map<std::string, double>, 3>> Metrics;
+  std::vector<MetricChange> Changes;
+  Agreement Out;
+  for (const Evidence &E : D.Items) {
+    if (!Cited.count(E.Id))
+      continue;
+    auto [At, New] = Metrics.try_emplace(E.Kernel);
+    for (size_t I = 0; New && I < 3; ++I) {
+      Expected<std::map<std::string, double>> M = measureMetrics(Model, Three[I], E.Kernel);
+      if (!M)
+        return {std::nullopt, toString(M.takeError()), {}};
+      At->second[I] = std::move(*M);
+    }
+    MetricAgreement A;
+    A.Evidence = E.Id;
+    A.Kernel = E.KernelName;
+    A.Metric = E.Metric;
+    A.Change.Weight = E.Weight;
+    A.Change.Expected = E.Move;
+    A.Change.Before = metricPerLaunch(At->second[0], E.Metric);
+    A.Change.BeforeAgain = metricPerLaunch(At->second[1], E.Metric);
+    A.Change.After = metricPerLaunch(At->second[2], E.Metric);
+    // What the baseline's new profiles do not have cannot agree or disagree.
+    if (A.Change.Before > 0 && A.Change.BeforeAgain > 0) {
+      A.Agreed = movedAsExpected(A.Change);
+      Changes.push_back(A.Change);
+    }
+    Out.Metrics.push_back(std::move(A));
+  }
+  Out.Value = resultAgreement(Changes);
+  Out.WhyNot = Out.Value ? "" : "the new profile has none of the cited metrics";
+  return Out;
 }
 
 } // namespace optimas

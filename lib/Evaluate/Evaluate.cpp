@@ -12,54 +12,42 @@ using namespace llvm;
 
 namespace optimas {
 
-/// Cited evidence of \p Set's kernels in three profiles.
-static Agreement agreementOf(const SourceModel &Model, const Diagnosis &D,
-                             const EditSet &Set, ArrayRef<Profile> Three) {
-  std::set<unsigned> Cited;
-  for (const Edit &E : Set.Accepted)
-    Cited.insert(E.Evidence.begin(), E.Evidence.end());
-  std::map<FunctionId, std::array<std::map<std::string, double>, 3>> Metrics;
-  std::vector<MetricChange> Changes;
-  Agreement Out;
-  for (const Evidence &E : D.Items) {
-    if (!Cited.count(E.Id))
-      continue;
-    auto [At, New] = Metrics.try_emplace(E.Kernel);
-    for (size_t I = 0; New && I < 3; ++I) {
-      Expected<std::map<std::string, double>> M = measureMetrics(Model, Three[I], E.Kernel);
-      if (!M) {
-        Out.WhyNot = toString(M.takeError());
-        return Out;
-      }
-      At->second[I] = std::move(*M);
-    }
-    MetricChange C;
-    C.Weight = E.Weight;
-    C.Expected = E.Move;
-    C.Before = metricPerLaunch(At->second[0], E.Metric);
-    C.BeforeAgain = metricPerLaunch(At->second[1], E.Metric);
-    C.After = metricPerLaunch(At->second[2], E.Metric);
-    // What the baseline's new profiles do not have cannot agree or disagree.
-    if (C.Before > 0 && C.BeforeAgain > 0)
-      Changes.push_back(C);
-  }
-  Out.Value = resultAgreement(Changes);
-  Out.WhyNot = Out.Value ? "" : "the new profile has none of the cited metrics";
-  return Out;
-}
-
-/// Profiles the unedited program twice and the result once.
+/// Profiles the unedited program twice and the result once, at one sampling interval.
 static Expected<std::vector<Profile>> profileThrice(const ReprofileFn &Reprofile,
-                                                    const ReprofileRequest &Before,
-                                                    const ReprofileRequest &After) {
+                                                    ReprofileRequest Before,
+                                                    ReprofileRequest After) {
   std::vector<Profile> Out;
-  for (const ReprofileRequest *R : {&Before, &Before, &After}) {
+  for (ReprofileRequest *R : {&Before, &Before, &After}) {
+    if (!Out.empty())
+      R->SamplingIntervalLog2 = Out.front().Quality.SamplingIntervalLog2;
     Expected<Profile> P = Reprofile(*R);
     if (!P)
       return P.takeError();
     Out.push_back(std::move(*P));
   }
   return Out;
+}
+
+static bool citesEvidence(const EditSet &Set) {
+  return any_of(Set.Accepted, [](const Edit &E) { return !E.Evidence.empty(); });
+}
+
+/// EAR of the final result; what was measured of it is in \p R already.
+static void score(const SourceModel &Model, const Diagnosis &D, EvaluationResult &R) {
+  EarScore Measured = std::move(R.Ear);
+  R.Ear = scoreEdits(Model, D, R.Final->Set);
+  R.Ear.ResultAgreement = Measured.ResultAgreement;
+  R.Ear.ResultAgreementRecorded = Measured.ResultAgreementRecorded;
+  R.Ear.Metrics = std::move(Measured.Metrics);
+  if (Measured.ResultAgreement)
+    R.Ear.ResultAgreementWhyNot.clear();
+  else if (!Measured.ResultAgreementWhyNot.empty())
+    R.Ear.ResultAgreementWhyNot = Measured.ResultAgreementWhyNot;
+  // A recording names metrics; which item that is, is this diagnosis' own.
+  for (MetricAgreement &M : R.Ear.Metrics)
+    for (const Evidence &E : D.Items)
+      if (!M.Evidence && E.KernelName == M.Kernel && E.Metric == M.Metric)
+        M.Evidence = E.Id;
 }
 
 Expected<EvaluationResult> evaluate(const SourceModel &Model, const Profile &P,
@@ -70,24 +58,17 @@ Expected<EvaluationResult> evaluate(const SourceModel &Model, const Profile &P,
   if (Options.Reprofile)
     S.Profile = [&](const ReprofileRequest &Before, const ReprofileRequest &After,
                     const EditSet &Final) -> Agreement {
+      if (!citesEvidence(Final))
+        return {std::nullopt, "no edit cites evidence", {}};
       Expected<std::vector<Profile>> Three =
           profileThrice(Options.Reprofile, Before, After);
       if (!Three)
-        return {std::nullopt, toString(Three.takeError())};
+        return {std::nullopt, toString(Three.takeError()), {}};
       return agreementOf(Model, D, Final, *Three);
     };
   Expected<EvaluationResult> R = evaluateSubject(std::move(S), Options, detectGpu(), Say);
-  if (!R)
-    return R.takeError();
-  if (R->Final) {
-    EarScore Agreed = R->Ear;
-    R->Ear = scoreEdits(Model, D, R->Final->Set);
-    R->Ear.ResultAgreement = Agreed.ResultAgreement;
-    if (Agreed.ResultAgreement)
-      R->Ear.ResultAgreementWhyNot.clear();
-    else if (!Agreed.ResultAgreementWhyNot.empty())
-      R->Ear.ResultAgreementWhyNot = Agreed.ResultAgreementWhyNot;
-  }
+  if (R && R->Final)
+    score(Model, D, *R);
   return R;
 }
 

@@ -90,7 +90,9 @@ private:
   void judgeMembers(const Members &M, const PairedRuns &Runs,
                     const CandidateOutcome &Together);
   llvm::Error ablate();
+  double profileSeconds() const;
   void profileAgain();
+  void setAgreement(const Agreement &A);
   ReprofileRequest reprofileRequest(const Version &V) const;
   const Version *finalVersion() const;
   void noteState(const char *When);

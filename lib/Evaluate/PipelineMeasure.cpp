@@ -144,6 +144,7 @@ Expected<bool> Pipeline::measureUnion(const Members &M, const Version &V,
   double Reserve = M.size() > 1 ? std::min(Until.left() * 0.5, Check->validateSeconds() +
                                                                    O.MinPairs * Pair)
                                 : 0;
+  Reserve += profileSeconds();
   while (Problem.empty() && Mine.empty() && Pairs < O.MaxPairs) {
     if (Pairs >= 3 && Until.left() - (Pairs < O.MinPairs ? 0 : Reserve) < Pair)
       break;
@@ -215,18 +216,28 @@ ReprofileRequest Pipeline::reprofileRequest(const Version &V) const {
   return R;
 }
 
+/// Two profiles of the unedited program and one of the result, each of a timed run and a
+/// slower one that samples.
+double Pipeline::profileSeconds() const {
+  return S.Profile ? 9 * Check->runSeconds() : 0;
+}
+
 void Pipeline::profileAgain() {
   const Version *V = finalVersion();
-  // Two runs of the baseline and one of the result, each slower than a plain one.
   if (!S.Profile || !V)
     return;
-  Result.Ear.ResultAgreementWhyNot = "the time budget left no time to profile the result";
-  if (Until.left() < 9 * Check->runSeconds())
+  Result.Ear.ResultAgreementWhyNot =
+      "the time budget left no time to profile the result (--budget)";
+  if (Until.left() < profileSeconds())
     return;
   Say("profiling the result");
-  Agreement A = S.Profile(reprofileRequest(Baseline), reprofileRequest(*V), V->Set);
+  setAgreement(S.Profile(reprofileRequest(Baseline), reprofileRequest(*V), V->Set));
+}
+
+void Pipeline::setAgreement(const Agreement &A) {
   Result.Ear.ResultAgreement = A.Value;
   Result.Ear.ResultAgreementWhyNot = A.WhyNot;
+  Result.Ear.Metrics = A.Metrics;
 }
 
 void Pipeline::noteState(const char *When) {

@@ -36,7 +36,8 @@ Error Pipeline::record() const {
   R.Candidates = Outcomes;
   R.Final = Result.Final;
   R.Ablations = Result.Ablations;
-  R.ResultAgreement = Result.Ear.ResultAgreement;
+  R.Agreed = {Result.Ear.ResultAgreement, Result.Ear.ResultAgreementWhyNot,
+              Result.Ear.Metrics};
   R.Notes = Result.Notes;
   if (std::error_code EC = sys::fs::create_directories(O.RecordDir))
     return makeError(ExitCode::Usage, "cannot be made: " + EC.message(), O.RecordDir,
@@ -191,7 +192,12 @@ Error Pipeline::replayFinal(const Recording &R, Members Kept, const std::string 
       Outcomes[I].Why = Final.Why;
       Outcomes[I].Recorded = false;
     }
-  Result.Ear.ResultAgreement = Final.Recorded ? R.ResultAgreement : std::nullopt;
+  if (Final.Recorded) {
+    setAgreement(R.Agreed);
+    Result.Ear.ResultAgreementRecorded = true;
+    if (!R.Agreed.Value && R.Agreed.WhyNot.empty())
+      Result.Ear.ResultAgreementWhyNot = "the recorded result was not profiled again";
+  }
   return Error::success();
 }
 

@@ -82,6 +82,23 @@ static json::Array toJson(ArrayRef<ResourceUsage> List) {
   return Out;
 }
 
+static json::Array toJson(ArrayRef<MetricAgreement> List) {
+  json::Array Out;
+  for (const MetricAgreement &M : List) {
+    json::Object Item{{"kernel", json::fixUTF8(M.Kernel)},
+                      {"metric", M.Metric},
+                      {"weight", M.Change.Weight},
+                      {"expected", toString(M.Change.Expected)},
+                      {"before", M.Change.Before},
+                      {"before_again", M.Change.BeforeAgain},
+                      {"after", M.Change.After}};
+    if (M.Agreed)
+      Item["agreed"] = *M.Agreed;
+    Out.push_back(std::move(Item));
+  }
+  return Out;
+}
+
 json::Object outcomeJson(const CandidateOutcome &C) {
   json::Array Kernels;
   for (const Comparison &K : C.Kernels)
@@ -199,6 +216,19 @@ static std::vector<ResourceUsage> resourcesFrom(Reader R, StringRef Key) {
   return Out;
 }
 
+static MetricAgreement metricFrom(Reader R) {
+  MetricAgreement M;
+  M.Kernel = R.text("kernel");
+  M.Metric = R.text("metric");
+  M.Change.Weight = R.number("weight", 0);
+  M.Change.Expected = R.text("expected") == "up" ? Direction::Up : Direction::Down;
+  M.Change.Before = R.number("before", 0);
+  M.Change.BeforeAgain = R.number("before_again", 0);
+  M.Change.After = R.number("after", 0);
+  M.Agreed = R.O.getBoolean("agreed");
+  return M;
+}
+
 Expected<CandidateOutcome> outcomeFrom(const json::Object &O) {
   Reader R{O};
   CandidateOutcome C;
@@ -251,8 +281,12 @@ std::string toJson(const Recording &R) {
                    {"notes", strings(R.Notes)}};
   if (R.Final)
     Out["final"] = outcomeJson(*R.Final);
-  if (R.ResultAgreement)
-    Out["result_agreement"] = *R.ResultAgreement;
+  if (R.Agreed.Value)
+    Out["result_agreement"] = *R.Agreed.Value;
+  else if (!R.Agreed.WhyNot.empty())
+    Out["result_agreement_why_not"] = json::fixUTF8(R.Agreed.WhyNot);
+  if (!R.Agreed.Metrics.empty())
+    Out["result_agreement_metrics"] = toJson(R.Agreed.Metrics);
   std::string Text;
   raw_string_ostream OS(Text);
   OS << formatv("{0:2}", json::Value(std::move(Out))) << "\n";
@@ -316,8 +350,10 @@ Expected<Recording> parseRecording(StringRef Bytes, StringRef Name) {
     A.SpeedupWith = Item.number("speedup_with", 0);
     R.Ablations.push_back(std::move(A));
   });
-  if (std::optional<double> RA = O->getNumber("result_agreement"))
-    R.ResultAgreement = *RA;
+  R.Agreed.Value = O->getNumber("result_agreement");
+  R.Agreed.WhyNot = In.text("result_agreement_why_not");
+  In.each("result_agreement_metrics",
+          [&](Reader Item) { R.Agreed.Metrics.push_back(metricFrom(Item)); });
   return R;
 }
 

@@ -169,6 +169,22 @@ static json::Value verdict(const RunRecord &R) {
                       {"built", R.Evaluation.Built}};
 }
 
+static json::Array agreement(ArrayRef<MetricAgreement> Metrics) {
+  json::Array Out;
+  for (const MetricAgreement &M : Metrics)
+    Out.push_back(json::Object{
+        {"evidence", M.Evidence ? json::Value(idText('E', M.Evidence)) : json::Value(nullptr)},
+        {"kernel", json::fixUTF8(M.Kernel)},
+        {"metric", M.Metric},
+        {"weight", M.Change.Weight},
+        {"expected", toString(M.Change.Expected)},
+        {"before", M.Change.Before},
+        {"before_again", M.Change.BeforeAgain},
+        {"after", M.Change.After},
+        {"agreed", M.Agreed ? json::Value(*M.Agreed) : json::Value(nullptr)}});
+  return Out;
+}
+
 static json::Value ear(const RunRecord &R) {
   const EarScore &E = R.Evaluation.Ear;
   if (!R.Evaluation.Final)
@@ -178,6 +194,8 @@ static json::Value ear(const RunRecord &R) {
                       {"result_agreement", E.ResultAgreement ? json::Value(*E.ResultAgreement)
                                                              : json::Value(nullptr)},
                       {"result_agreement_why_not", E.ResultAgreementWhyNot},
+                      {"result_agreement_recorded", E.ResultAgreementRecorded},
+                      {"result_agreement_metrics", agreement(E.Metrics)},
                       {"cited_evidence", idList('E', E.CitedEvidence)},
                       {"uncited_evidence", idList('E', E.UncitedEvidence)},
                       {"changed_lines", strings(E.ChangedLines)},

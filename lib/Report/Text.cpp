@@ -33,6 +33,7 @@ private:
   void refusals();
   void declines();
   void ear();
+  void agreement(ArrayRef<MetricAgreement> Metrics);
   void notes();
   std::string relative(StringRef Path) const;
   std::string ids(char Prefix, ArrayRef<unsigned> Ids) const;
@@ -272,6 +273,32 @@ void TextReport::declines() {
               2, 6);
 }
 
+/// One line for all cited items of a kernel that share a metric: a stall's lines are
+/// summed, since a stall that moves to another line is no fix.
+void TextReport::agreement(ArrayRef<MetricAgreement> Metrics) {
+  constexpr size_t Most = 8;
+  std::vector<std::pair<std::string, std::string>> Lines; // ids, what became of it
+  for (const MetricAgreement &M : Metrics) {
+    StringRef Name = StringRef(M.Metric).split('@').first;
+    StringRef Expected = toString(M.Change.Expected);
+    std::string What =
+        !M.Agreed ? formatv("{0} of {1}: not in the new profiles", Name, M.Kernel).str()
+                  : formatv("{0} of {1}: {2:f1} and {3:f1}, now {4:f1} a launch; {5} {6}", Name,
+                            M.Kernel, M.Change.Before, M.Change.BeforeAgain, M.Change.After,
+                            *M.Agreed ? "moved" : "did not move", Expected).str();
+    std::string Id = M.Evidence ? idText('E', M.Evidence) : "-";
+    auto Same = find_if(Lines, [&](const auto &L) { return L.second == What; });
+    if (Same == Lines.end())
+      Lines.push_back({Id, What});
+    else
+      Same->first += ", " + Id;
+  }
+  for (const auto &[Ids, What] : ArrayRef(Lines).take_front(Most))
+    W.wrapped(Ids + "  " + What, 4, 6);
+  if (Lines.size() > Most)
+    W.line(formatv("    {0} more are in the JSON report (--report)", Lines.size() - Most).str());
+}
+
 void TextReport::ear() {
   if (!R.Evaluation.Final)
     return;
@@ -281,9 +308,11 @@ void TextReport::ear() {
                  E.CitedEvidence.size(), E.UncitedEvidence.size()).str());
   W.line(formatv("  edit localization  {0:f2}  {1} changed lines, {2} off the evidence",
                  E.EditLocalization, E.ChangedLines.size(), E.LinesOffEvidence.size()).str());
-  if (E.ResultAgreement)
-    W.line(formatv("  result agreement   {0:f2}", *E.ResultAgreement).str());
-  else
+  if (E.ResultAgreement) {
+    W.line(formatv("  result agreement   {0:f2}  {1}", *E.ResultAgreement,
+                   E.ResultAgreementRecorded ? "by recorded profiles" : "by new profiles").str());
+    agreement(E.Metrics);
+  } else
     W.wrapped("result agreement   -     " + E.ResultAgreementWhyNot, 2, 27);
 }
 

@@ -34,11 +34,18 @@ static Expected<LoadedProfile> join(ArrayRef<std::string> Paths, bool Taken = fa
   return Out;
 }
 
-static Expected<LoadedProfile> collect(const Settings &S, StringRef BuildDir,
-                                       StringRef ToolDir) {
-  Expected<std::vector<std::string>> Command = splitCommand(S.Run);
-  if (!Command)
-    return Command.takeError();
+namespace {
+/// One run of optimas-profile.
+struct ProfilerRun {
+  std::vector<std::string> Command;
+  std::string Directory;
+  unsigned SamplingIntervalLog2 = 0; ///< 0: by its own rule
+  double RunTimeoutSeconds = 0;
+};
+} // namespace
+
+static Expected<LoadedProfile> collect(const Settings &S, StringRef ToolDir,
+                                       const ProfilerRun &Run) {
   Expected<ScratchDir> Scratch = ScratchDir::create("optimas-profile");
   if (!Scratch)
     return Scratch.takeError();
@@ -49,11 +56,13 @@ static Expected<LoadedProfile> collect(const Settings &S, StringRef BuildDir,
   O.Args = {Profiler.str().str(), "-o", File};
   if (!S.Collector.empty())
     O.Args.push_back("--collector=" + S.Collector);
+  if (Run.SamplingIntervalLog2)
+    O.Args.push_back("--sampling-interval=" + std::to_string(Run.SamplingIntervalLog2));
   O.Args.push_back("--");
-  O.Args.insert(O.Args.end(), Command->begin(), Command->end());
-  O.Directory = !S.RunDir.empty() ? S.RunDir : BuildDir.str();
+  O.Args.insert(O.Args.end(), Run.Command.begin(), Run.Command.end());
+  O.Directory = Run.Directory;
   // Profiling runs the program twice, slowed by the sampling.
-  O.TimeoutSeconds = 4 * S.RunTimeout;
+  O.TimeoutSeconds = 4 * Run.RunTimeoutSeconds;
   Expected<SubprocessResult> R = runSubprocess(O);
   if (!R)
     return R.takeError();
@@ -74,6 +83,27 @@ static Expected<LoadedProfile> collect(const Settings &S, StringRef BuildDir,
     Out->Notes.push_back(
         formatv("the profiled program ended with status {0}", R->ExitStatus).str());
   return Out;
+}
+
+static Expected<LoadedProfile> collectOriginal(const Settings &S, StringRef BuildDir,
+                                               StringRef ToolDir) {
+  Expected<std::vector<std::string>> Command = splitCommand(S.Run);
+  if (!Command)
+    return Command.takeError();
+  return collect(S, ToolDir,
+                 {std::move(*Command), !S.RunDir.empty() ? S.RunDir : BuildDir.str(), 0,
+                  S.RunTimeout});
+}
+
+Expected<Profile> profileAgain(const Settings &S, StringRef ToolDir,
+                               const ReprofileRequest &Request) {
+  ProfilerRun Run{Request.ViewPrefix, Request.Directory, Request.SamplingIntervalLog2,
+                  Request.TimeoutSeconds};
+  Run.Command.insert(Run.Command.end(), Request.Args.begin(), Request.Args.end());
+  Expected<LoadedProfile> Loaded = collect(S, ToolDir, Run);
+  if (!Loaded)
+    return Loaded.takeError();
+  return std::move(Loaded->P);
 }
 
 /// Profiles lying in the build folder that were recorded of \p Source as it is now.
@@ -114,7 +144,7 @@ Expected<LoadedProfile> loadEvidence(const Settings &S, StringRef Source,
   if (!S.Profiles.empty())
     return join(S.Profiles);
   if (!S.Run.empty())
-    return collect(S, BuildDir, ToolDir);
+    return collectOriginal(S, BuildDir, ToolDir);
   std::vector<std::string> Stale;
   if (!BuildDir.empty()) {
     std::vector<std::string> Found = discover(BuildDir, Source, Stale);

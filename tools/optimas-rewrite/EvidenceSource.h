@@ -8,6 +8,7 @@
 #define OPTIMAS_TOOLS_EVIDENCESOURCE_H
 
 #include "Settings.h"
+#include "optimas/Evaluate/Evaluation.h"
 #include "optimas/Profile/Profile.h"
 
 namespace optimas {
@@ -26,6 +27,11 @@ struct LoadedProfile {
 llvm::Expected<LoadedProfile> loadEvidence(const Settings &S, llvm::StringRef Source,
                                            llvm::StringRef BuildDir,
                                            llvm::StringRef ToolDir);
+
+/// A new profile of the unedited or the edited program, for EAR's result agreement, by
+/// the optimas-profile in \p ToolDir.
+llvm::Expected<Profile> profileAgain(const Settings &S, llvm::StringRef ToolDir,
+                                     const ReprofileRequest &Request);
 
 } // namespace optimas
 

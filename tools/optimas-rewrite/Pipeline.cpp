@@ -130,6 +130,9 @@ static EvaluationOptions evaluationOptions(const Settings &S, const Compilation 
   E.KeepScratch = S.KeepScratch;
   E.ToolDir = Tool.ToolDir;
   E.CommandLine = Tool.CommandLine;
+  E.Reprofile = [&S, &Tool](const ReprofileRequest &R) {
+    return profileAgain(S, Tool.ToolDir, R);
+  };
   return E;
 }
 

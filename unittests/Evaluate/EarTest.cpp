@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "optimas/Evaluate/Combine.h"
 #include "optimas/Evaluate/Ear.h"
+#include "optimas/Profile/Readers.h"
 #include "gtest/gtest.h"
 
 using namespace optimas;
@@ -96,6 +97,60 @@ TEST(Ear, ResultAgreement) {
                                      {0.3, D::Down, 100, 110, 95},
                                      {0.2, D::Up, 40, 41, 55}}), 0.7);
   EXPECT_FALSE(resultAgreement({}).has_value());
+}
+
+/// \p P with every stall's latency samples scaled.
+static Profile scaled(Profile P, double By) {
+  for (FunctionSamples &F : P.Functions)
+    for (PcSample &Pc : F.Pcs)
+      for (StallCount &S : Pc.Stalls)
+        S.LatencySamples = uint64_t(double(S.LatencySamples) * By);
+  return P;
+}
+
+TEST(Ear, AgreementOfRecordedProfiles) {
+  CompileCommand C;
+  C.Directory = OPTIMAS_EXAMPLES "/topk";
+  C.File = OPTIMAS_EXAMPLES "/topk/topk.cu";
+  C.Args = {OPTIMAS_TEST_NVCC, "-O3", "-arch=sm_90", "-lineinfo", "-c", C.File};
+  SourceModel Model = llvm::cantFail(buildSourceModel(C, {}));
+  Profile P = llvm::cantFail(readProfile(C.Directory + "/recorded/topk.optimas.json"));
+  Profile Raw = llvm::cantFail(readProfile(C.Directory + "/recorded/raw.csv"));
+  std::vector<std::string> Notes;
+  Profile Both = mergeProfiles({P, Raw}, Notes);
+  resolveFrames(Both, Notes);
+  Diagnosis D = llvm::cantFail(analyse(Model, Both, {}));
+  auto Other = llvm::find_if(
+      D.Items, [](const Evidence &E) { return E.Kind == EvidenceKind::Roofline; });
+  ASSERT_NE(Other, D.Items.end());
+  EditSet Set;
+  Set.Accepted = {citing({D.Items[0].Id, Other->Id})};
+
+  Agreement A = agreementOf(Model, D, Set, {P, scaled(P, 1.01), scaled(P, 0.5)});
+  EXPECT_EQ(A.Value, 1.0);
+  ASSERT_EQ(A.Metrics.size(), 2u);
+  EXPECT_EQ(A.Metrics[0].Evidence, D.Items[0].Id);
+  EXPECT_EQ(A.Metrics[0].Kernel, "topkHits");
+  EXPECT_EQ(A.Metrics[0].Agreed, true);
+  EXPECT_NEAR(A.Metrics[0].Change.After / A.Metrics[0].Change.Before, 0.5, 0.01);
+  // The collector counts no traffic: that item neither agrees nor disagrees.
+  EXPECT_FALSE(A.Metrics[1].Agreed.has_value());
+
+  // Within the difference of the two baselines, and the wrong way.
+  for (double By : {0.985, 1.5}) {
+    A = agreementOf(Model, D, Set, {P, scaled(P, 1.02), scaled(P, By)});
+    EXPECT_EQ(A.Value, 0.0) << By;
+    EXPECT_EQ(A.Metrics[0].Agreed, false) << By;
+  }
+  // Twice the launches and twice the samples: nothing has changed.
+  Profile Twice = scaled(P, 2);
+  for (KernelStats &K : Twice.Kernels)
+    K.Launches *= 2;
+  EXPECT_EQ(agreementOf(Model, D, Set, {P, P, Twice}).Value, 0.0);
+
+  A = agreementOf(Model, D, Set, {P, P, Profile()});
+  EXPECT_FALSE(A.Value.has_value());
+  EXPECT_NE(A.WhyNot.find("does not hold the kernel"), std::string::npos) << A.WhyNot;
 }
 
 TEST(Ear, AStallThatOnlyMovesToAnotherLineIsNoFix) {

@@ -304,6 +304,55 @@ TEST_F(PipelineTest, ARecordingIsReplayedAndLabelled) {
   EXPECT_NE(Steps.find("building 1 candidate"), std::string::npos) << Steps;
 }
 
+TEST_F(PipelineTest, TheResultIsProfiledAgainWhereItLies) {
+  add("half", "g", "A=1", "NS=500");
+  // Which program does the request run?
+  auto Holds = [&](const ReprofileRequest &R, llvm::StringRef Line) {
+    SubprocessOptions P;
+    P.Args = R.ViewPrefix;
+    P.Args.insert(P.Args.end(), {"grep", "-qx", Line.str(), R.Args.front()});
+    P.Directory = R.Directory;
+    llvm::Expected<SubprocessResult> Out = runSubprocess(P);
+    return Out && Out->ok();
+  };
+  unsigned Calls = 0;
+  S.Profile = [&](const ReprofileRequest &Before, const ReprofileRequest &After,
+                  const EditSet &Final) -> Agreement {
+    ++Calls;
+    EXPECT_TRUE(Holds(Before, "A=1") && !Holds(Before, "NS=500"));
+    EXPECT_TRUE(Holds(After, "NS=500") && !Holds(After, "A=1"));
+    EXPECT_EQ(Final.Accepted.size(), 1u);
+    MetricAgreement M{7, "kern", "latency_samples:wait@line2", {0.5}, true};
+    return {0.5, "", {M}};
+  };
+  O.RecordDir = Root + "/rec";
+  EvaluationResult R = evaluate();
+  EXPECT_EQ(Calls, 1u);
+  EXPECT_EQ(R.Ear.ResultAgreement, 0.5);
+  EXPECT_FALSE(R.Ear.ResultAgreementRecorded);
+  // Replayed without a GPU: shown as recorded, nothing is profiled.
+  O.RecordDir.clear();
+  O.ReplayDir = Root + "/rec";
+  R = evaluate(/*WithGpu=*/false);
+  EXPECT_EQ(Calls, 1u);
+  EXPECT_EQ(R.Ear.ResultAgreement, 0.5);
+  EXPECT_TRUE(R.Ear.ResultAgreementRecorded);
+  ASSERT_EQ(R.Ear.Metrics.size(), 1u);
+  EXPECT_EQ(R.Ear.Metrics[0].Metric, "latency_samples:wait@line2");
+  EXPECT_EQ(R.Ear.Metrics[0].Evidence, 0u);
+}
+
+TEST_F(PipelineTest, ARecordingWithoutANewProfileSaysSo) {
+  add("half", "g", "A=1", "NS=500");
+  O.RecordDir = Root + "/rec";
+  evaluate();
+  O.RecordDir.clear();
+  O.ReplayDir = Root + "/rec";
+  EvaluationResult R = evaluate(/*WithGpu=*/false);
+  EXPECT_FALSE(R.Ear.ResultAgreement.has_value());
+  EXPECT_EQ(R.Ear.ResultAgreementWhyNot, "the recorded result was not profiled again");
+}
+
 TEST_F(PipelineTest, AMismatchIsNotMeasured) {
   add("half", "g", "A=1", "NS=500");
   O.RecordDir = Root + "/rec";

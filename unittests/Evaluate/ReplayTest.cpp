@@ -84,7 +84,10 @@ TEST(Recording, SurvivesTheRoundTrip) {
   R.Candidates = {C};
   R.Final = C;
   R.Ablations = {{3, "optimas-unroll", VerdictKind::Faster, 1.1, 1.6}};
-  R.ResultAgreement = 0.75;
+  R.Agreed.Value = 0.75;
+  MetricAgreement Up{0, "k", "dram_pct", {0.75, Direction::Up, 50, 51.5, 80}, true};
+  MetricAgreement Unknown{0, "k", "latency_samples:wait@line3", {0.25}, std::nullopt};
+  R.Agreed.Metrics = {Up, Unknown};
   llvm::Expected<Recording> Back = parseRecording(toJson(R), "r.json");
   ASSERT_TRUE(bool(Back));
   EXPECT_EQ(toJson(*Back), toJson(R));
@@ -92,6 +95,12 @@ TEST(Recording, SurvivesTheRoundTrip) {
   EXPECT_EQ(Back->Final->Kernels[0].Speedup, 1.625);
   EXPECT_EQ(Back->Final->Validation.Mismatches[0].Offset, 1ull << 40);
   EXPECT_EQ(recordedOn(*Back), "NVIDIA H200, driver 580.159, 2026-01-31");
+  EXPECT_EQ(Back->Agreed.Value, 0.75);
+  ASSERT_EQ(Back->Agreed.Metrics.size(), 2u);
+  EXPECT_EQ(Back->Agreed.Metrics[0].Change.Expected, Direction::Up);
+  EXPECT_EQ(Back->Agreed.Metrics[0].Change.BeforeAgain, 51.5);
+  EXPECT_EQ(Back->Agreed.Metrics[0].Agreed, true);
+  EXPECT_FALSE(Back->Agreed.Metrics[1].Agreed.has_value());
 }
 
 TEST(Recording, JunkIsRefused) {

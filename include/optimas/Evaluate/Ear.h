@@ -36,16 +36,25 @@ EarScore scoreEdits(const SourceModel &Model, const Diagnosis &D, const EditSet 
 double metricPerLaunch(const std::map<std::string, double> &Metrics,
                        llvm::StringRef Metric);
 
-/// One cited item, profiled twice before and once after the edit (per launch).
-struct MetricChange {
-  double Weight = 0;
-  Direction Expected = Direction::Down;
-  double Before = 0, BeforeAgain = 0, After = 0;
-};
+/// In the expected direction, by more than the difference of the two baselines?
+bool movedAsExpected(const MetricChange &Change);
+
 /// Result agreement: the weight of the changes that went in the expected direction by
 /// more than the difference of the two baselines, over the weight of all; nullopt for no
 /// change.
 std::optional<double> resultAgreement(llvm::ArrayRef<MetricChange> Changes);
+
+/// EAR's result agreement, or why there is none, and its parts.
+struct Agreement {
+  std::optional<double> Value;
+  std::string WhyNot;
+  std::vector<MetricAgreement> Metrics;
+};
+
+/// Result agreement of the evidence that \p Set cites, by three profiles at one sampling
+/// interval: the unedited program twice, the edited one.
+Agreement agreementOf(const SourceModel &Model, const Diagnosis &D, const EditSet &Set,
+                      llvm::ArrayRef<Profile> Three);
 
 } // namespace optimas
 

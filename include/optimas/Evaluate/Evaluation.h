@@ -33,6 +33,9 @@ struct ReprofileRequest {
   std::vector<std::string> Args; ///< the program's own command
   std::string Directory;
   double TimeoutSeconds = 0;
+  /// Samples are compared between profiles, so they are taken at one interval (2^N
+  /// cycles); 0 for the first one, whose own choice the others repeat.
+  unsigned SamplingIntervalLog2 = 0;
 };
 using ReprofileFn = std::function<llvm::Expected<Profile>(const ReprofileRequest &)>;
 
@@ -138,12 +141,31 @@ struct CandidateOutcome {
   bool Implausible = false; ///< beyond the roofline's headroom, or above 10×
 };
 
+/// One metric, profiled twice before and once after the edits (per launch).
+struct MetricChange {
+  double Weight = 0; ///< of the evidence, share of its kernel
+  Direction Expected = Direction::Down;
+  double Before = 0, BeforeAgain = 0, After = 0;
+};
+
+/// What became of the metric of one cited item of evidence.
+struct MetricAgreement {
+  unsigned Evidence = 0; ///< id; 0 when a recording's item is none of this diagnosis
+  std::string Kernel, Metric; ///< Evidence::KernelName and Evidence::Metric
+  MetricChange Change;
+  /// Moved as expected, by more than the two baselines differ. Absent when the new
+  /// profiles do not have the metric (counters of another profiler).
+  std::optional<bool> Agreed;
+};
+
 /// Evidence-aligned reasoning, the three figures and their parts (design: evaluation.md).
 struct EarScore {
   double EvidenceCoverage = 0; ///< EC: Σ weight of cited evidence, mean over the edited kernels
   double EditLocalization = 0; ///< EL: changed evidence lines of cited evidence / changed lines
   std::optional<double> ResultAgreement; ///< RA; absent when nothing was profiled again
   std::string ResultAgreementWhyNot;
+  bool ResultAgreementRecorded = false; ///< from --replay
+  std::vector<MetricAgreement> Metrics; ///< of the cited evidence, when profiled again
   std::vector<unsigned> CitedEvidence, UncitedEvidence;
   std::vector<std::string> ChangedLines;     ///< `file:line`
   std::vector<std::string> LinesOffEvidence; ///< changed, but not evidence of the cited items

@@ -8,6 +8,7 @@
 #define OPTIMAS_EVALUATE_PIPELINE_H
 
 #include "optimas/Evaluate/Combine.h"
+#include "optimas/Evaluate/Ear.h"
 #include "optimas/Evaluate/Evaluate.h"
 #include "optimas/Evaluate/Gpu.h"
 
@@ -21,12 +22,6 @@ struct SubjectEntry {
   /// may change.
   std::vector<std::string> Touched;
   double Headroom = 0; ///< of the roofline, 0 when unknown
-};
-
-/// EAR's result agreement, or why there is none.
-struct Agreement {
-  std::optional<double> Value;
-  std::string WhyNot;
 };
 
 /// What an evaluation needs of the source model and the diagnosis, as plain data.

@@ -44,7 +44,7 @@ struct Recording {
   std::vector<CandidateOutcome> Candidates;
   std::optional<CandidateOutcome> Final;
   std::vector<Ablation> Ablations;
-  std::optional<double> ResultAgreement;
+  Agreement Agreed; ///< EAR's result agreement; metrics without evidence ids
   std::vector<std::string> Notes;
 };
 
