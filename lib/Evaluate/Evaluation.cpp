@@ -20,6 +20,8 @@ StringRef toString(VerdictKind K) {
     return "unchanged";
   case VerdictKind::Ambiguous:
     return "ambiguous";
+  case VerdictKind::Screened:
+    return "screened";
   case VerdictKind::WrongResult:
     return "wrong-result";
   case VerdictKind::BuildFailed:
@@ -33,8 +35,8 @@ StringRef toString(VerdictKind K) {
 std::optional<VerdictKind> verdictFrom(StringRef Text) {
   for (VerdictKind K :
        {VerdictKind::Faster, VerdictKind::Slower, VerdictKind::Unchanged,
-        VerdictKind::Ambiguous, VerdictKind::WrongResult, VerdictKind::BuildFailed,
-        VerdictKind::NotMeasured})
+        VerdictKind::Ambiguous, VerdictKind::Screened, VerdictKind::WrongResult,
+        VerdictKind::BuildFailed, VerdictKind::NotMeasured})
     if (toString(K) == Text)
       return K;
   return std::nullopt;

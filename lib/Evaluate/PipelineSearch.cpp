@@ -343,13 +343,13 @@ void Pipeline::judgeLosers() {
       continue;
     }
     bool Worse = St.Speedup < 0.985;
-    Out.Verdict = Worse ? VerdictKind::Slower : VerdictKind::Ambiguous;
-    std::string Seen =
-        formatv("screened with {0} runs: {1:F2}\xc3\x97", St.Rounds, St.Speedup).str();
+    Out.Verdict = VerdictKind::Screened;
+    std::string Seen = formatv("with {0} runs: {1:F2}\xc3\x97", St.Rounds, St.Speedup).str();
     if (St.Worst < 0.985 && !Worse)
       Seen += formatv(", {0:F2}\xc3\x97 on one instantiation", St.Worst).str();
-    Out.Why = Out.Why.empty() ? Seen + (Worse ? "" : "; another variant was kept")
-                              : Out.Why + " (" + Seen + ")";
+    Out.Why = Out.Why.empty()
+                  ? Seen + (Worse || !Result.Final ? "" : "; another variant was kept")
+                  : Out.Why + " (" + Seen + ")";
   }
 }
 

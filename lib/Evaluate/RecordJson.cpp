@@ -254,6 +254,14 @@ Expected<CandidateOutcome> outcomeFrom(const json::Object &O) {
     C.Wall = comparisonFrom(Reader{*W});
   C.Kept = R.flag("kept");
   C.Implausible = R.flag("implausible");
+  // Before there was a word for it, what was only screened was called ambiguous or slower.
+  bool Measured = !C.Kernels.empty();
+  if (!Measured && StringRef(C.Why).contains("screened with ") &&
+      (C.Verdict == VerdictKind::Ambiguous || C.Verdict == VerdictKind::Slower)) {
+    C.Verdict = VerdictKind::Screened;
+    if (StringRef Why = C.Why; Why.consume_front("screened "))
+      C.Why = Why.str();
+  }
   return C;
 }
 

@@ -105,8 +105,10 @@ TEST_F(PipelineTest, TheMeasuredBestOfAGroupIsKept) {
   EXPECT_FALSE(R.Candidates[0].Kept);
   EXPECT_TRUE(R.Candidates[1].Kept);
   EXPECT_EQ(R.Candidates[1].Verdict, VerdictKind::Faster) << R.Candidates[1].Why;
-  EXPECT_EQ(R.Candidates[0].Verdict, VerdictKind::Ambiguous);
-  EXPECT_EQ(R.Candidates[2].Verdict, VerdictKind::Slower) << R.Candidates[2].Why;
+  EXPECT_EQ(R.Candidates[0].Verdict, VerdictKind::Screened);
+  EXPECT_TRUE(llvm::StringRef(R.Candidates[0].Why).starts_with("with ")) << R.Candidates[0].Why;
+  EXPECT_NE(R.Candidates[0].Why.find("another variant was kept"), std::string::npos);
+  EXPECT_EQ(R.Candidates[2].Verdict, VerdictKind::Screened) << R.Candidates[2].Why;
   ASSERT_TRUE(R.Final.has_value());
   EXPECT_EQ(R.Final->Title, "quarter");
   EXPECT_EQ(R.Final->Validation.label(), "exact");

@@ -103,6 +103,29 @@ TEST(Recording, SurvivesTheRoundTrip) {
   EXPECT_FALSE(Back->Agreed.Metrics[1].Agreed.has_value());
 }
 
+TEST(Recording, OlderOnesCalledScreenedVariantsAmbiguous) {
+  auto Read = [](CandidateOutcome C) {
+    C.Key = std::string(64, 'f');
+    return llvm::cantFail(outcomeFrom(outcomeJson(C)));
+  };
+  CandidateOutcome C;
+  C.Verdict = VerdictKind::Ambiguous;
+  C.Why = "screened with 4 runs: 1.45\xc3\x97; another variant was kept";
+  EXPECT_EQ(Read(C).Verdict, VerdictKind::Screened);
+  EXPECT_EQ(Read(C).Why, "with 4 runs: 1.45\xc3\x97; another variant was kept");
+  C.Verdict = VerdictKind::Slower;
+  C.Why = "it does not build together with the other kept candidates (screened with 3 runs: "
+          "1.10\xc3\x97)";
+  EXPECT_EQ(Read(C).Verdict, VerdictKind::Screened);
+  EXPECT_EQ(Read(C).Why, C.Why);
+  // What was measured keeps its verdict, and so does what failed.
+  C.Kernels.resize(1);
+  EXPECT_EQ(Read(C).Verdict, VerdictKind::Slower);
+  C.Kernels.clear();
+  C.Verdict = VerdictKind::WrongResult;
+  EXPECT_EQ(Read(C).Verdict, VerdictKind::WrongResult);
+}
+
 TEST(Recording, JunkIsRefused) {
   for (const char *Bad :
        {"", "\x7f""ELF", "[]", "{}", "{\"optimas_evaluation\":0}", "{\"optimas_evaluation\":2}",

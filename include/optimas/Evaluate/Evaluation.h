@@ -68,7 +68,9 @@ struct EvaluationOptions {
 };
 
 enum class VerdictKind {
-  Faster, Slower, Unchanged, Ambiguous, WrongResult, BuildFailed, NotMeasured
+  Faster, Slower, Unchanged, Ambiguous,
+  Screened, ///< ranked by a few runs, not measured: another variant was kept, or it was slower
+  WrongResult, BuildFailed, NotMeasured
 };
 llvm::StringRef toString(VerdictKind K);
 std::optional<VerdictKind> verdictFrom(llvm::StringRef Text);
