@@ -61,11 +61,16 @@ Error Pipeline::setUp() {
       return makeError(ExitCode::Usage, "is no folder", Layout.RunDir,
                        "name the program's working folder by --run-dir");
   }
-  // `--run=build/app` typed where it exists means that file, wherever it is run.
+  // `--run=build/app` typed where it, or the folder that it will be built in, exists means
+  // that file, wherever it is run.
   if (!RunArgs.empty() && StringRef(RunArgs[0]).contains('/') &&
-      !sys::path::is_absolute(RunArgs[0]) &&
-      !sys::fs::exists(Layout.RunDir + "/" + RunArgs[0]) && sys::fs::exists(RunArgs[0]))
-    RunArgs[0] = canonicalPath(RunArgs[0]);
+      !sys::path::is_absolute(RunArgs[0])) {
+    std::string Folder = sys::path::parent_path(RunArgs[0]).str();
+    bool There = sys::fs::exists(Layout.RunDir + "/" + RunArgs[0]) ||
+                 (sys::fs::exists(Layout.RunDir + "/" + Folder) && !sys::fs::exists(RunArgs[0]));
+    if (!There && sys::fs::exists(Folder))
+      RunArgs[0] = canonicalPath(Folder) + "/" + sys::path::filename(RunArgs[0]).str();
+  }
   CompilerBuild = compilerBuild(S.Command);
   for (SubjectEntry &E : S.Entries) {
     auto V = std::make_unique<Version>();
