@@ -82,16 +82,6 @@ static Answer postOnce(const HttpRequest &R) {
   return A;
 }
 
-std::string withoutSecrets(std::string Text, ArrayRef<std::string> Secrets) {
-  for (const std::string &S : Secrets) {
-    if (S.empty())
-      continue;
-    for (size_t At = Text.find(S); At != std::string::npos; At = Text.find(S, At + 3))
-      Text.replace(At, S.size(), "***");
-  }
-  return Text;
-}
-
 static bool worthRetrying(const Answer &A) {
   return A.Status == 429 || A.Status >= 500 || A.Code == CURLE_COULDNT_CONNECT;
 }
@@ -120,6 +110,8 @@ static Error failure(const Answer &A, const HttpRequest &R, unsigned Tries) {
     return Make(Status, "redirects are not followed: give the final address to --endpoint");
   return Make(Status, "check --endpoint and --model");
 }
+
+Error httpAvailable() { return Error::success(); }
 
 Expected<std::string> httpPost(const HttpRequest &R) {
   static const CURLcode Initialised = curl_global_init(CURL_GLOBAL_DEFAULT);

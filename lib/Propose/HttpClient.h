@@ -26,6 +26,9 @@ struct HttpRequest {
   uint64_t Seed = 1;    ///< of the back-off's jitter
 };
 
+/// An error that says what to do instead where this build has no network client.
+llvm::Error httpAvailable();
+
 /// The body of a 2xx answer. ModelFailed otherwise, with the status and what the
 /// server said. Redirects are not followed, since they would carry the key elsewhere;
 /// proxies and certificate stores are libcurl's defaults.

@@ -129,6 +129,8 @@ static std::string environment(const char *Name) {
 }
 
 Expected<std::unique_ptr<Proposer>> makeOpenAi(ProposerOptions O) {
+  if (Error E = httpAvailable())
+    return std::move(E);
   if (O.Model.empty())
     O.Model = environment("OPTIMAS_MODEL");
   if (O.Model.empty())
