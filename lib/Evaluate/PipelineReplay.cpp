@@ -161,10 +161,17 @@ Error Pipeline::replayFinal(const Recording &R, Members Kept, const std::string 
       V = U.get();
   Result.Built = V && V->Ok;
   if (V && V->View && !V->Ok) {
-    Final.Verdict = V->Failure;
-    Final.Why = V->Why;
-    Final.Recorded = Final.Kept = false;
-    Final.BuildLog = V->Build.Log;
+    // What was recorded of it elsewhere says nothing here.
+    CandidateOutcome Failed;
+    Failed.Set = std::move(Final.Set);
+    Failed.ProposalId = Final.ProposalId;
+    Failed.Title = Final.Title;
+    Failed.Group = Final.Group;
+    Failed.Key = Final.Key;
+    Failed.Verdict = V->Failure;
+    Failed.Why = V->Why;
+    Failed.BuildLog = V->Build.Log;
+    Final = std::move(Failed);
     return Error::success();
   }
   const CandidateOutcome *Found = findOutcome(R, Final.Key);

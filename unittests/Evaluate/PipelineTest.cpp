@@ -344,6 +344,21 @@ TEST_F(PipelineTest, TheResultIsProfiledAgainWhereItLies) {
   EXPECT_EQ(R.Ear.Metrics[0].Evidence, 0u);
 }
 
+TEST_F(PipelineTest, WhatDoesNotBuildHereHasNoRecordedFigures) {
+  add("half", "g", "A=1", "NS=500");
+  O.RecordDir = Root + "/rec";
+  ASSERT_TRUE(evaluate().Final.has_value());
+  O.RecordDir.clear();
+  O.ReplayDir = Root + "/rec";
+  O.BuildCommand = "grep -q NS=500 " + Source() + " && exit 1; " + O.BuildCommand;
+  EvaluationResult R = evaluate(/*WithGpu=*/false);
+  ASSERT_TRUE(R.Final.has_value());
+  EXPECT_EQ(R.Final->Verdict, VerdictKind::BuildFailed);
+  EXPECT_FALSE(R.Final->Recorded);
+  EXPECT_TRUE(R.Final->Kernels.empty());
+  EXPECT_FALSE(R.Final->Validation.Ran);
+}
+
 TEST_F(PipelineTest, ARecordingWithoutANewProfileSaysSo) {
   add("half", "g", "A=1", "NS=500");
   O.RecordDir = Root + "/rec";
