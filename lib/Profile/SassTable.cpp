@@ -180,6 +180,8 @@ static const OpInfo Table[] = {
     {0x1c6, "FENCE", C::MemoryBarrier, R::Slots, ""},
     {0x1c7, "UCGABAR", C::Barrier, R::Slots, ""},
     {0x1f0, "HGMMA", C::Tensor, R::Slots, ""},
+    {0x1f1, "IGMMA", C::Tensor, R::Slots, ""},
+    {0x1f3, "QGMMA", C::Tensor, R::Slots, ""},
 };
 
 const OpInfo *findOp(unsigned Base) {

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Ceilings.h"
+#include "optimas/Profile/CeilingBounds.h"
 #include "optimas/Support/Files.h"
 #include "optimas/Support/Subprocess.h"
 #include "llvm/ADT/SmallString.h"
@@ -85,12 +86,22 @@ static Expected<DeviceCeilings> parse(StringRef Text, const Twine &Where) {
   C.Device = O->getString("device").value_or("").str();
   C.Driver = O->getString("driver").value_or("").str();
   C.Uuid = O->getString("uuid").value_or("").str();
+  auto Number = [O](StringRef Key) { return unsigned(O->getInteger(Key).value_or(0)); };
+  DeviceInfo D;
+  D.CcMajor = Number("cc_major");
+  D.CcMinor = Number("cc_minor");
+  D.Sms = Number("sms");
+  D.SmClockKHz = Number("sm_clock_khz");
+  D.MemoryClockKHz = Number("memory_clock_khz");
+  D.MemoryBusBits = Number("memory_bus_bits");
   if (const json::Object *Values = O->getObject("ceilings"))
     for (const auto &[Name, Value] : *Values)
-      if (std::optional<double> Number = Value.getAsNumber(); Number && *Number > 0)
-        C.Values[Name.str()] = *Number;
-  if (C.Uuid.empty() || C.Driver.empty())
-    return unusable(Where + ": names no device");
+      if (std::optional<double> V = Value.getAsNumber(); V && *V > 0)
+        D.Ceilings[Name.str()] = *V;
+  C.Discarded = dropImpossibleCeilings(D);
+  C.Values = std::move(D.Ceilings);
+  if (C.Uuid.empty() || C.Driver.empty() || !D.Sms) // early versions wrote no "sms"
+    return unusable(Where + ": does not say which device");
   return C;
 }
 
@@ -140,7 +151,7 @@ Expected<DeviceCeilings> deviceCeilings(bool Fresh) {
     Expected<std::string> Text = readFile(File, ExitCode::EvidenceUnusable);
     Expected<DeviceCeilings> Old = Text ? parse(*Text, File) : Text.takeError();
     if (Old && Old->Uuid == Identity->Uuid && Old->Driver == Identity->Driver &&
-        !Old->Values.empty()) {
+        !Old->Values.empty() && Old->Discarded.empty()) {
       Old->Cached = true;
       Old->File = File;
       return Old;
@@ -156,6 +167,8 @@ Expected<DeviceCeilings> deviceCeilings(bool Fresh) {
     return Now.takeError();
   if (Now->Values.empty())
     return unusable("nothing could be measured");
+  if (!Now->Discarded.empty()) // not kept: another time it may come out right
+    return Now;
   if (!File.empty() && !sys::fs::create_directories(sys::path::parent_path(File))) {
     if (Error E = writeFileAtomically(File, *Text))
       consumeError(std::move(E)); // measuring again is all that it costs
@@ -172,8 +185,11 @@ void addCeilings(bool Fresh, Profile &P) {
   else if (!P.Device.Uuid.empty() && C->Uuid != P.Device.Uuid)
     P.Quality.Notes.push_back("no ceilings: the program ran on another device than the "
                               "first, which was measured");
-  else
+  else {
+    for (const std::string &What : C->Discarded)
+      P.Quality.Notes.push_back(What);
     P.Device.Ceilings = std::move(C->Values);
+  }
 }
 
 Error printCeilings(raw_ostream &OS, bool Fresh) {
@@ -191,7 +207,10 @@ Error printCeilings(raw_ostream &OS, bool Fresh) {
   }
   if (!C->File.empty())
     OS << "kept in " << C->File << "\n";
-  return Error::success();
+  Error E = Error::success();
+  for (const std::string &What : C->Discarded)
+    E = joinErrors(std::move(E), unusable(What));
+  return E;
 }
 
 } // namespace optimas

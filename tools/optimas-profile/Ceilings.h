@@ -19,6 +19,9 @@ namespace optimas {
 struct DeviceCeilings {
   std::string Device, Driver, Uuid;
   std::map<std::string, double> Values;
+  /// What was measured and is more than such a device can do, a sentence each; not in
+  /// Values.
+  std::vector<std::string> Discarded;
   bool Cached = false; ///< from an earlier measurement
   std::string File;    ///< the cache's file, empty when it could not be written
 };
@@ -30,7 +33,7 @@ llvm::Expected<DeviceCeilings> deviceCeilings(bool Fresh);
 /// Puts them into a profile of the same device; what goes wrong becomes a note.
 void addCeilings(bool Fresh, Profile &P);
 
-/// `--ceilings` without a program: measures and prints.
+/// `--ceilings` without a program: measures and prints; an error names what was discarded.
 llvm::Error printCeilings(llvm::raw_ostream &OS, bool Fresh);
 
 } // namespace optimas

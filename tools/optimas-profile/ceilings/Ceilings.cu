@@ -15,7 +15,7 @@
 /// nobody else.
 ///
 //===----------------------------------------------------------------------===//
-#include "Kernels.cuh"
+#include "WarpGroup.cuh"
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -46,6 +46,8 @@ struct Results {
 struct Device {
   cudaDeviceProp Info;
   cudaEvent_t Begin, End;
+  float *Out = nullptr; ///< a result for each thread
+  float Seed = 1.0001f; ///< an argument of every kernel: no compiler knows it
 };
 } // namespace
 
@@ -124,26 +126,31 @@ static void measureDram(Results &R, const Device &D) {
   cudaFree(To);
 }
 
-/// The L2 cache: every SM goes over the same small array, past its L1.
+/// The L2 cache: every block goes over the same small array, past its L1, and no two are
+/// at the same place of it at a time.
 static void measureL2(Results &R, const Device &D) {
   uint4 *Data = nullptr;
-  size_t Largest = size_t(D.Info.l2CacheSize) / 4;
+  size_t Largest = size_t(D.Info.l2CacheSize) / 2;
   if (!Largest || !good(cudaMalloc(&Data, Largest), "cudaMalloc"))
     return;
   cudaMemset(Data, 1, Largest);
-  unsigned Blocks = unsigned(D.Info.multiProcessorCount) * 2;
-  constexpr unsigned Threads = 1024, Rounds = 200;
-  for (size_t Bytes : {Largest, Largest / 4}) {
-    unsigned N = unsigned(Bytes / sizeof(uint4)) / (Threads * Unroll) * (Threads * Unroll);
-    if (!N)
-      continue;
-    double Moved = double(Blocks) * Threads * Unroll * Rounds * sizeof(uint4);
-    measure(R, D, "l2_read", Moved,
-            [&] { readL2<<<Blocks, Threads>>>(Data, N, Rounds); });
-    measure(R, D, "l2_write", Moved,
-            [&] { writeL2<<<Blocks, Threads>>>(Data, N, Rounds); });
-    measure(R, D, "l2_copy", Moved, [&] { copyL2<<<Blocks, Threads>>>(Data, N, Rounds); });
-  }
+  constexpr unsigned Rounds = 200;
+  for (size_t Bytes : {Largest, Largest / 3 * 2, Largest / 2})
+    for (unsigned Threads : {512u, 1024u})
+      for (unsigned PerSm : {1024u / Threads, 2048u / Threads}) {
+        unsigned Blocks = unsigned(D.Info.multiProcessorCount) * PerSm;
+        unsigned Pieces = unsigned(Bytes / sizeof(uint4)) / (Threads * Unroll);
+        unsigned N = Pieces * Threads * Unroll;
+        if (Pieces < Blocks)
+          continue;
+        double Moved = double(Blocks) * Threads * Unroll * Rounds * sizeof(uint4);
+        measure(R, D, "l2_read", Moved,
+                [&] { readL2<<<Blocks, Threads>>>(Data, N, Rounds); });
+        measure(R, D, "l2_write", Moved,
+                [&] { writeL2<<<Blocks, Threads>>>(Data, N, Rounds); });
+        measure(R, D, "l2_copy", Moved,
+                [&] { copyL2<<<Blocks, Threads>>>(Data, N, Rounds); });
+      }
   cudaFree(Data);
 }
 
@@ -152,38 +159,43 @@ static void measureShared(Results &R, const Device &D) {
   unsigned Blocks = unsigned(D.Info.multiProcessorCount) *
                     unsigned(D.Info.maxThreadsPerMultiProcessor / Threads);
   double Loads = double(Blocks) * Threads * Rounds * Unroll;
-  float *Out = nullptr;
-  if (!good(cudaMalloc(&Out, 4), "cudaMalloc"))
-    return;
   measure(R, D, "shared_read", Loads * 16,
-          [&] { readShared<<<Blocks, Threads>>>(Out, Rounds); });
-  cudaFree(Out);
+          [&] { readShared<<<Blocks, Threads>>>(D.Out, Rounds, D.Seed); });
 }
 
 /// \p PerThread operations in each round of each thread.
 template <typename Kernel>
 static void measureArithmetic(Results &R, const Device &D, const char *Name,
                               double PerThread, Kernel K, unsigned Rounds) {
-  float *Out = nullptr;
-  if (!good(cudaMalloc(&Out, 4), "cudaMalloc"))
+  cudaFuncAttributes Code = {};
+  if (!good(cudaFuncGetAttributes(&Code, K), Name))
     return;
   for (unsigned Threads : {256u, 512u, 1024u}) {
+    if (Threads > unsigned(Code.maxThreadsPerBlock))
+      continue;
     unsigned Blocks = unsigned(D.Info.multiProcessorCount) *
                       unsigned(D.Info.maxThreadsPerMultiProcessor) / Threads;
     measure(R, D, Name, double(Blocks) * Threads * Rounds * PerThread,
-            [&] { K<<<Blocks, Threads>>>(Out, Rounds, 1.0001f); });
+            [&] { K<<<Blocks, Threads>>>(D.Out, Rounds, D.Seed); });
   }
-  cudaFree(Out);
 }
 
-static void measureAll(Results &R, const Device &D) {
-  measureDram(R, D);
-  measureL2(R, D);
-  measureShared(R, D);
-  measureArithmetic(R, D, "fp32", 2 * Chains * Unroll, fma32, 2048);
-  measureArithmetic(R, D, "fp64", 2 * Chains * Unroll, fma64, 512);
-  measureArithmetic(R, D, "fp16", 4 * Chains * Unroll, fma16, 2048);
-  measureArithmetic(R, D, "int32", 2 * Chains * Unroll, mad32, 1024);
+/// Hopper's full rate needs warp-group instructions. \p K multiply-adds along k a step.
+template <typename Kernel>
+static void measureWarpGroup(Results &R, const Device &D, const char *Name, double K,
+                             Kernel Function) {
+  cudaFuncAttributes Code = {};
+  if (!good(cudaFuncGetAttributes(&Code, Function), Name) ||
+      Code.numRegs <= 64) // this program was built without sm_90a
+    return;
+  constexpr unsigned Rounds = 4096;
+  unsigned Blocks = unsigned(D.Info.multiProcessorCount) * 2;
+  for (unsigned Groups : {1u, 2u})
+    measure(R, D, Name, double(Blocks) * Groups * Rounds * WgmmaDepth * 2.0 * 64 * 128 * K,
+            [&] { Function<<<Blocks, 128 * Groups, WgmmaShared>>>(D.Out, Rounds, D.Seed); });
+}
+
+static void measureMatrix(Results &R, const Device &D) {
   // Operations of one mma a warp, shared among its threads.
   constexpr double Lanes = 32;
   measureArithmetic(R, D, "tensor_fp16", 2.0 * 16 * 8 * 16 * Chains / Lanes, mmaFp16, 2048);
@@ -193,19 +205,36 @@ static void measureAll(Results &R, const Device &D) {
     measureArithmetic(R, D, "tensor_int8", 2.0 * 16 * 8 * 32 * Chains / Lanes, mmaInt8, 2048);
     measureArithmetic(R, D, "tensor_fp64", 2.0 * 8 * 8 * 4 * Chains / Lanes, mmaFp64, 1024);
   }
-  // Hopper's full rate needs warp-group instructions. Last: were the descriptors wrong,
-  // the error would end every figure after it.
-  cudaFuncAttributes Wgmma = {};
-  if (D.Info.major == 9 && D.Info.minor == 0 &&
-      good(cudaFuncGetAttributes(&Wgmma, wgmmaFp16), "cudaFuncGetAttributes") &&
-      Wgmma.numRegs > 64) { // else this program was built without sm_90a
-    constexpr unsigned Rounds = 4096;
-    unsigned Blocks = unsigned(D.Info.multiProcessorCount) * 2;
-    for (unsigned Groups : {1u, 2u})
-      measure(R, D, "tensor_fp16",
-              double(Blocks) * Groups * Rounds * WgmmaDepth * 2.0 * 64 * 128 * 16,
-              [&] { wgmmaFp16<<<Blocks, 128 * Groups, WgmmaShared>>>(nullptr, Rounds); });
+  cudaFuncAttributes Large = {};
+  if (D.Info.major >= 9 && good(cudaFuncGetAttributes(&Large, mmaFp64Large), "tensor_fp64") &&
+      Large.numRegs > 40) // else code for an older device runs, in which it is empty
+    measureArithmetic(R, D, "tensor_fp64", 2.0 * 16 * 8 * 16 * (Chains / 2) / Lanes,
+                      mmaFp64Large, 256);
+  // Last: were the descriptors wrong, the error would end every figure after it.
+  if (D.Info.major == 9 && D.Info.minor == 0) {
+    measureWarpGroup(R, D, "tensor_fp16", 16, wgmma<Wgmma::Fp16, float>);
+    measureWarpGroup(R, D, "tensor_bf16", 16, wgmma<Wgmma::Bf16, float>);
+    measureWarpGroup(R, D, "tensor_tf32", 8, wgmma<Wgmma::Tf32, float>);
+    measureWarpGroup(R, D, "tensor_fp8", 32, wgmma<Wgmma::Fp8, float>);
+    measureWarpGroup(R, D, "tensor_int8", 32, wgmma<Wgmma::Int8, int>);
   }
+}
+
+static void measureAll(Results &R, Device &D) {
+  measureDram(R, D);
+  measureL2(R, D);
+  // A result for every thread that runs, one block after another.
+  size_t Threads = size_t(D.Info.multiProcessorCount) *
+                   size_t(D.Info.maxThreadsPerMultiProcessor);
+  if (!good(cudaMalloc(&D.Out, Threads * sizeof(float)), "cudaMalloc"))
+    return;
+  measureShared(R, D);
+  measureArithmetic(R, D, "fp32", 2 * Chains * Unroll, fma32, 2048);
+  measureArithmetic(R, D, "fp64", 2 * Chains * Unroll, fma64, 512);
+  measureArithmetic(R, D, "fp16", 4 * Chains * Unroll, fma16, 2048);
+  measureArithmetic(R, D, "int32", 2 * Chains * Unroll, mad32, 1024);
+  measureMatrix(R, D);
+  cudaFree(D.Out);
 }
 
 /// The kernel module's version, else the CUDA version that the driver knows.
@@ -233,7 +262,14 @@ static void printIdentity(const cudaDeviceProp &Info) {
   for (int I = 0; I < 16; ++I)
     std::printf("%s%02x", I == 4 || I == 6 || I == 8 || I == 10 ? "-" : "",
                 (unsigned char)Info.uuid.bytes[I]);
-  std::printf("\"");
+  int Sm = 0, Memory = 0, Bus = 0;
+  cudaDeviceGetAttribute(&Sm, cudaDevAttrClockRate, 0);
+  cudaDeviceGetAttribute(&Memory, cudaDevAttrMemoryClockRate, 0);
+  cudaDeviceGetAttribute(&Bus, cudaDevAttrGlobalMemoryBusWidth, 0);
+  // What the bounds are computed from.
+  std::printf("\",\"cc_major\":%d,\"cc_minor\":%d,\"sms\":%d,\"sm_clock_khz\":%d,"
+              "\"memory_clock_khz\":%d,\"memory_bus_bits\":%d",
+              Info.major, Info.minor, Info.multiProcessorCount, Sm, Memory, Bus);
 }
 
 int main(int Argc, char **Argv) {
