@@ -48,7 +48,8 @@ static cl::list<std::string> CounterSets(
              "replaying each launch; SET,…: roofline, memory, occupancy, all"),
     cl::value_desc("SET,..."), cl::CommaSeparated, cl::cat(Category));
 static cl::opt<unsigned> CounterLaunches(
-    "launches", cl::desc("Count the first N launches of each hot kernel (default 5)"),
+    "launches", cl::desc("Count N launches of each hot kernel (default 5), and as many once more in "
+                         "one pass, without replay, for times and DRAM traffic"),
     cl::value_desc("N"), cl::init(5), cl::cat(Category));
 static cl::opt<double> Hot(
     "hot", cl::desc("Count the kernels that cover this much of kernel time (default 80)"),
