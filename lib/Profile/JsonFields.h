@@ -104,6 +104,12 @@ void Fields::readElement(const llvm::json::Value &V, T &Out,
   Ok &= F.ok();
 }
 
+class ByteStream;
+
+/// The own JSON form, front to back: memory is that of the profile and of its
+/// largest value.
+llvm::Expected<Profile> readProfileJson(ByteStream &Bytes, llvm::StringRef Name);
+
 } // namespace optimas
 
 #endif // OPTIMAS_LIB_PROFILE_JSONFIELDS_H

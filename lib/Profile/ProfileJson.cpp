@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "JsonFields.h"
-#include "JsonText.h"
+#include "JsonStream.h"
 #include "optimas/Profile/Readers.h"
 #include "optimas/Support/Error.h"
 #include "optimas/Support/Files.h"
@@ -164,22 +164,30 @@ static Error readPiece(StringRef Text, const Twine &Where, T &Out) {
   return F.ok() ? Error::success() : Root.getError();
 }
 
+/// The same with the value at the cursor.
+template <typename T>
+static Error readPiece(JsonStream &J, const Twine &Where, T &Out) {
+  Expected<StringRef> Text = J.value();
+  return Text ? readPiece(*Text, Where, Out) : Text.takeError();
+}
+
 /// Reads an array of structs, element by element.
 template <typename T>
-static Error readArray(StringRef Text, const Twine &Where,
-                       std::vector<T> &Out) {
-  return forEachElement(Text, [&](StringRef Element) -> Error {
+static Error readArray(JsonStream &J, const Twine &Where, std::vector<T> &Out) {
+  return J.array([&]() -> Error {
     T Value;
-    if (Error E =
-            readPiece(Element, Where + "[" + Twine(Out.size()) + "]", Value))
+    if (Error E = readPiece(J, Where + "[" + Twine(Out.size()) + "]", Value))
       return E;
     Out.push_back(std::move(Value));
     return Error::success();
   });
 }
 
-static Error readString(StringRef Text, const Twine &Where, std::string &Out) {
-  Expected<json::Value> V = parseJson(Text);
+static Error readString(JsonStream &J, const Twine &Where, std::string &Out) {
+  Expected<StringRef> Text = J.value();
+  if (!Text)
+    return Text.takeError();
+  Expected<json::Value> V = parseJson(*Text);
   if (!V)
     return createStringError(Where + ": " + toString(V.takeError()));
   std::optional<StringRef> S = V->getAsString();
@@ -198,28 +206,34 @@ static void normalise(std::vector<PcSample> &Pcs) {
     llvm::sort(Pcs, Before);
 }
 
-static Error readFunctions(StringRef Text, std::vector<FunctionSamples> &Out) {
+static Error readFunction(JsonStream &J, const std::string &Where,
+                          FunctionSamples &F) {
+  Error E = J.object([&](StringRef Key) -> Error {
+    if (Key == "pcs")
+      return readArray(J, Where + ".pcs", F.Pcs);
+    if (Key == "symbol")
+      return readString(J, Where + ".symbol", F.Symbol);
+    if (Key == "module")
+      return readString(J, Where + ".module", F.ModuleId);
+    return J.skip();
+  });
+  if (E)
+    return E;
+  normalise(F.Pcs);
+  for (size_t I = 1; I < F.Pcs.size(); ++I)
+    if (F.Pcs[I].Offset == F.Pcs[I - 1].Offset)
+      return createStringError("offset " + Twine(F.Pcs[I].Offset) +
+                               " stands twice in " + Where);
+  return Error::success();
+}
+
+static Error readFunctions(JsonStream &J, std::vector<FunctionSamples> &Out) {
   std::set<std::pair<std::string, std::string>> Seen;
-  return forEachElement(Text, [&](StringRef Element) -> Error {
+  return J.array([&]() -> Error {
     std::string Where = ("functions[" + Twine(Out.size()) + "]").str();
     FunctionSamples F;
-    Error E =
-        forEachMember(Element, [&](StringRef Key, StringRef Value) -> Error {
-          if (Key == "pcs")
-            return readArray(Value, Where + ".pcs", F.Pcs);
-          if (Key == "symbol")
-            return readString(Value, Where + ".symbol", F.Symbol);
-          if (Key == "module")
-            return readString(Value, Where + ".module", F.ModuleId);
-          return Error::success();
-        });
-    if (E)
+    if (Error E = readFunction(J, Where, F))
       return E;
-    normalise(F.Pcs);
-    for (size_t I = 1; I < F.Pcs.size(); ++I)
-      if (F.Pcs[I].Offset == F.Pcs[I - 1].Offset)
-        return createStringError("offset " + Twine(F.Pcs[I].Offset) +
-                                 " stands twice in " + Where);
     if (!Seen.insert({F.Symbol, F.ModuleId}).second)
       return createStringError(Where + ": " + F.Symbol + " stands twice");
     Out.push_back(std::move(F));
@@ -227,17 +241,17 @@ static Error readFunctions(StringRef Text, std::vector<FunctionSamples> &Out) {
   });
 }
 
-static Error readModules(StringRef Text, std::vector<Module> &Out) {
-  if (Error E = readArray(Text, "modules", Out))
-    return E;
-  std::set<StringRef> Ids;
-  for (size_t I = 0; I < Out.size(); ++I) {
-    Module &M = Out[I];
-    std::string Where = ("modules[" + Twine(I) + "]").str();
+/// Each cubin is decoded as soon as it is read: they are most of a profile.
+static Error readModules(JsonStream &J, std::vector<Module> &Out) {
+  std::set<std::string> Ids;
+  return J.array([&]() -> Error {
+    std::string Where = ("modules[" + Twine(Out.size()) + "]").str();
+    Module M;
+    if (Error E = readPiece(J, Where, M))
+      return E;
     Expected<std::string> Image = fromBase64(M.Cubin);
     if (!Image)
-      return createStringError(Where +
-                               ".cubin: " + toString(Image.takeError()));
+      return createStringError(Where + ".cubin: " + toString(Image.takeError()));
     M.Cubin = std::move(*Image);
     if (!M.Cubin.empty() && sha256(M.Cubin) != M.Id)
       return createStringError(Where +
@@ -245,60 +259,71 @@ static Error readModules(StringRef Text, std::vector<Module> &Out) {
                                "them was changed");
     if (!Ids.insert(M.Id).second)
       return createStringError(Where + ".id stands twice");
-  }
-  return Error::success();
+    Out.push_back(std::move(M));
+    return Error::success();
+  });
 }
 
-static Error readLineTexts(StringRef Text, Profile &P) {
+static Error readLineTexts(JsonStream &J, Profile &P) {
   std::vector<LineText> Lines;
-  if (Error E = readArray(Text, "line_texts", Lines))
+  if (Error E = readArray(J, "line_texts", Lines))
     return E;
   for (LineText &L : Lines)
     P.LineTexts[{std::move(L.File), L.Line}] = std::move(L.Text);
   return Error::success();
 }
 
-static Error readMember(StringRef Key, StringRef Value, Profile &P) {
+static Error readMember(JsonStream &J, StringRef Key, Profile &P) {
   if (Key == "sources")
-    return readArray(Value, Key, P.Sources);
+    return readArray(J, Key, P.Sources);
   if (Key == "device")
-    return readPiece(Value, Key, P.Device);
+    return readPiece(J, Key, P.Device);
   if (Key == "quality")
-    return readPiece(Value, Key, P.Quality);
+    return readPiece(J, Key, P.Quality);
   if (Key == "modules")
-    return readModules(Value, P.Modules);
+    return readModules(J, P.Modules);
   if (Key == "functions")
-    return readFunctions(Value, P.Functions);
+    return readFunctions(J, P.Functions);
   if (Key == "kernels")
-    return readArray(Value, Key, P.Kernels);
+    return readArray(J, Key, P.Kernels);
   if (Key == "counters")
-    return readArray(Value, Key, P.Counters);
+    return readArray(J, Key, P.Counters);
   if (Key == "source_files")
-    return readArray(Value, Key, P.SourceFiles);
+    return readArray(J, Key, P.SourceFiles);
   if (Key == "line_texts")
-    return readLineTexts(Value, P);
-  return Error::success(); // of a later minor addition
+    return readLineTexts(J, P);
+  return J.skip(); // of a later minor addition
 }
 
-Expected<Profile> parseProfileJson(StringRef Bytes, StringRef Name) {
+/// What follows a version that is too new is not looked at: its end may mean
+/// something else, too.
+static Error readDocument(JsonStream &J, Profile &P,
+                          std::optional<uint64_t> &Version) {
+  std::set<std::string> Seen;
+  Error E = J.object([&](StringRef Key) -> Error {
+    if (!Seen.insert(Key.str()).second)
+      return createStringError("member `" + Key + "` stands twice");
+    if (Key != "optimas_profile")
+      return readMember(J, Key, P);
+    Expected<StringRef> Text = J.value();
+    if (!Text)
+      return Text.takeError();
+    uint64_t N = 0;
+    if (Text->getAsInteger(10, N) || N == 0)
+      return createStringError("optimas_profile is not a version number");
+    Version = N;
+    return N > ProfileFormatVersion ? createStringError("too new")
+                                    : Error::success();
+  });
+  return E ? std::move(E) : J.end();
+}
+
+Expected<Profile> readProfileJson(ByteStream &Bytes, StringRef Name) {
   Profile P;
   std::optional<uint64_t> Version;
-  bool TooNew = false;
-  std::set<StringRef> Seen;
-  Error E = forEachMember(Bytes, [&](StringRef Key, StringRef Value) -> Error {
-    if (Key == "optimas_profile") {
-      uint64_t N = 0;
-      if (Value.getAsInteger(10, N) || N == 0)
-        return createStringError("optimas_profile is not a version number");
-      Version = N;
-      TooNew = N > ProfileFormatVersion;
-    }
-    if (!Seen.insert(Key).second)
-      return createStringError("member `" + Key + "` stands twice");
-    // What a later version means by a key is not known here.
-    return TooNew ? Error::success() : readMember(Key, Value, P);
-  });
-  if (TooNew) {
+  JsonStream J(Bytes);
+  Error E = readDocument(J, P, Version);
+  if (Version.value_or(0) > ProfileFormatVersion) {
     consumeError(std::move(E));
     return makeError(ExitCode::EvidenceUnusable,
                      "profile format version " + Twine(*Version) +
@@ -319,6 +344,13 @@ Expected<Profile> parseProfileJson(StringRef Bytes, StringRef Name) {
         "not a profile: no member `optimas_profile`", Name,
         "Record one: optimas-profile -o run.optimas.json -- ./app");
   return P;
+}
+
+Expected<Profile> parseProfileJson(StringRef Bytes, StringRef Name) {
+  std::unique_ptr<ByteStream> Stream = streamOf(Bytes);
+  if (isZstd(Bytes))
+    Stream = decompressed(std::move(Stream));
+  return readProfileJson(*Stream, Name);
 }
 
 } // namespace optimas

@@ -4,7 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "ByteStream.h"
 #include "optimas/Profile/Readers.h"
+#include "optimas/Support/Error.h"
 #include "optimas/Support/Files.h"
 #include "llvm/Support/JSON.h"
 #include <cmath>
@@ -200,12 +202,53 @@ static void writeProfile(json::OStream &J, const Profile &P) {
     });
 }
 
+void writeJson(raw_ostream &OS, const Profile &P) {
+  json::OStream J(OS);
+  J.object([&] { writeProfile(J, P); });
+}
+
 std::string toJson(const Profile &P) {
   std::string Result;
   raw_string_ostream OS(Result);
-  json::OStream J(OS);
-  J.object([&] { writeProfile(J, P); });
+  writeJson(OS, P);
   return Result;
+}
+
+namespace {
+/// Counts and forgets.
+class CountingStream final : public raw_ostream {
+public:
+  CountingStream() { SetUnbuffered(); }
+  uint64_t Bytes = 0;
+
+private:
+  void write_impl(const char *, size_t Size) override { Bytes += Size; }
+  uint64_t current_pos() const override { return Bytes; }
+};
+} // namespace
+
+bool isLarge(const Profile &P) {
+  CountingStream Count;
+  writeJson(Count, P);
+  return Count.Bytes > LargeProfileBytes;
+}
+
+Error writeProfileFile(StringRef Path, const Profile &P) {
+  Error E = writeToOutput(Path, [&](raw_ostream &OS) -> Error {
+    if (!Path.ends_with(".zst")) {
+      writeJson(OS, P);
+      return Error::success();
+    }
+    ZstdStream Compressed(OS);
+    writeJson(Compressed, P);
+    return Compressed.finish();
+  });
+  if (!E)
+    return E;
+  return makeError(ExitCode::Internal,
+                   "the profile cannot be written: " + toString(std::move(E)), Path,
+                   "Check the folder's permissions and free space, or name another "
+                   "place with -o.");
 }
 
 } // namespace optimas

@@ -5,7 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "optimas/Profile/Readers.h"
+#include "ByteStream.h"
 #include "CuptiTrace.h"
+#include "JsonFields.h"
 #include "NcuCsv.h"
 #include "optimas/Profile/Cubin.h"
 #include "optimas/Support/Error.h"
@@ -122,7 +124,7 @@ Expected<Profile> parseProfile(StringRef Bytes, StringRef Name) {
     return profileOfCubin(Bytes, Name);
   if (Bytes.starts_with(ReportMagic))
     return noNcu(Name);
-  if (Bytes.ltrim().starts_with("{"))
+  if (Bytes.ltrim().starts_with("{") || isZstd(Bytes))
     return parseProfileJson(Bytes, Name);
   if (isCuptiTrace(Bytes.take_front(CuptiTraceHeadSize)))
     return parseCuptiTrace(Bytes, Name);
@@ -172,6 +174,17 @@ static std::string startOf(StringRef Path, size_t Size) {
   return Head;
 }
 
+static Expected<Profile> readJsonFile(StringRef Path, bool IsCompressed) {
+  Expected<std::unique_ptr<ByteStream>> Stream = streamOfFile(Path);
+  if (!Stream)
+    return makeError(ExitCode::EvidenceUnusable,
+                     "cannot be read: " + toString(Stream.takeError()), Path,
+                     "Check the path and its permissions.");
+  if (IsCompressed)
+    *Stream = decompressed(std::move(*Stream));
+  return readProfileJson(**Stream, Path);
+}
+
 Expected<Profile> readProfile(StringRef Path) {
   // Reports and traces can be large, and are not read as a whole here.
   std::string Head = startOf(Path, CuptiTraceHeadSize);
@@ -179,6 +192,8 @@ Expected<Profile> readProfile(StringRef Path) {
     return readReport(Path);
   if (isCuptiTrace(Head))
     return readCuptiTraceFile(Path);
+  if (isZstd(Head) || StringRef(Head).ltrim().starts_with("{"))
+    return readJsonFile(Path, isZstd(Head));
   Expected<std::string> Bytes = readFile(Path, ExitCode::EvidenceUnusable);
   if (!Bytes)
     return Bytes.takeError();

@@ -118,7 +118,8 @@ static std::vector<std::string> discover(StringRef BuildDir, StringRef Source,
   std::string Hash = sha256(*Text);
   std::error_code EC;
   for (sys::fs::directory_iterator I(BuildDir, EC), End; I != End && !EC; I.increment(EC)) {
-    if (!StringRef(I->path()).ends_with(".optimas.json"))
+    StringRef Name = I->path();
+    if (!Name.ends_with(".optimas.json") && !Name.ends_with(".optimas.json.zst"))
       continue;
     Expected<Profile> P = readProfile(I->path());
     if (!P) {

@@ -3,6 +3,7 @@
 
 #include "Recorded.h"
 #include "optimas/Profile/Readers.h"
+#include "llvm/Support/FileSystem.h"
 #include "gtest/gtest.h"
 
 using namespace llvm;
@@ -24,7 +25,7 @@ static Profile sample() {
   P.Quality.TotalSamples = 9;
   P.Quality.HardwareBufferFull = true;
   P.Quality.Notes = {"a \"note\""};
-  P.Modules.push_back({sha256("cubin"), "cubin", 90});
+  P.Modules.push_back({sha256("cubin"), "cubin", 90, 0x7e50b354});
   FunctionSamples F;
   F.Symbol = "_Z1fv";
   F.ModuleId = P.Modules[0].Id;
@@ -108,6 +109,68 @@ TEST(ProfileJson, EveryCutIsAnError) {
     ASSERT_FALSE(bool(P)) << "at " << Size;
     ASSERT_EQ(exitCodeOf(P.takeError()), ExitCode::EvidenceUnusable);
   }
+}
+
+TEST(ProfileJson, EveryCutOfACompressedFileIsAnError) {
+  ScratchDir Dir = cantFail(ScratchDir::create("profile-json"));
+  std::string Path = Dir.file("a.optimas.json.zst");
+  cantFail(writeProfileFile(Path, sample()));
+  std::string Whole = cantFail(readFile(Path, ExitCode::Internal));
+  EXPECT_EQ(toJson(cantFail(readProfile(Path))), toJson(sample()));
+  for (size_t Size = 0; Size < Whole.size(); ++Size)
+    EXPECT_FALSE(
+        messageOf(parseProfile(StringRef(Whole).take_front(Size), "cut")).empty())
+        << Size;
+  for (size_t At = 4; At < Whole.size(); ++At)
+    for (char With : {'\0', '\x7f', '\xff'}) {
+      std::string Damaged = Whole;
+      Damaged[At] = With;
+      messageOf(parseProfile(Damaged, "damaged"));
+    }
+}
+
+TEST(ProfileJson, FilesAreReadInChunksPlainOrCompressed) {
+  // More than the readers' chunks, with values across their borders.
+  Profile P = sample();
+  P.Modules[0].Cubin.assign(1 << 20, 'c');
+  P.Modules[0].Id = P.Functions[0].ModuleId = sha256(P.Modules[0].Cubin);
+  P.Functions[0].Pcs.resize(1);
+  for (unsigned I = 2; I < 20000; ++I) {
+    PcSample Pc = P.Functions[0].Pcs[0];
+    Pc.Offset = 16 * I;
+    Pc.Sass = std::string(I % 97, '"');
+    P.Functions[0].Pcs.push_back(Pc);
+  }
+  ScratchDir Dir = cantFail(ScratchDir::create("profile-json"));
+  std::string Text = toJson(P);
+  for (const char *Name : {"a.optimas.json", "a.optimas.json.zst"}) {
+    std::string Path = Dir.file(Name);
+    cantFail(writeProfileFile(Path, P));
+    EXPECT_EQ(toJson(cantFail(readProfile(Path))), Text) << Name;
+  }
+  uint64_t Size = 0;
+  sys::fs::file_size(Dir.file("a.optimas.json.zst"), Size);
+  EXPECT_LT(Size, Text.size() / 10);
+  // Frames one after the other are one file; a frame's checksum counts.
+  std::string Frames = cantFail(
+      readFile(Dir.file("a.optimas.json.zst"), ExitCode::Internal));
+  EXPECT_FALSE(messageOf(parseProfile(Frames + Frames, "twice")).empty());
+  Frames.back() ^= 1;
+  EXPECT_TRUE(StringRef(messageOf(parseProfile(Frames, "checksum")))
+                  .contains("checksum"));
+}
+
+TEST(ProfileJson, LargeIsJudgedByTheText) {
+  Profile P = sample();
+  EXPECT_FALSE(isLarge(P));
+  P.Modules[0].Cubin.assign(LargeProfileBytes, 'c');
+  EXPECT_TRUE(isLarge(P));
+}
+
+TEST(ProfileJson, AFileThatCannotBeWrittenIsNamed) {
+  Error E = writeProfileFile("/no/such/folder/a.json", sample());
+  std::string Message = toString(std::move(E));
+  EXPECT_TRUE(StringRef(Message).contains("/no/such/folder/a.json")) << Message;
 }
 
 TEST(ProfileJson, EveryFlippedByteIsNoCrash) {

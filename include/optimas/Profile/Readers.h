@@ -9,10 +9,12 @@
 
 #include "optimas/Profile/Profile.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace optimas {
 
-/// Reads a profile, finding out by content what it is: our JSON, an Nsight
+/// Reads a profile, finding out by content what it is: our JSON, plain or
+/// compressed with zstd, an Nsight
 /// Compute CSV export (source page with cuda,sass; raw page; details page), an
 /// `.ncu-rep` (through `ncu --import` when ncu is on PATH), a file of CUPTI's PC
 /// sampling utility, a cubin (a profile with one module and nothing else). Exit code EvidenceUnusable on anything
@@ -41,6 +43,15 @@ llvm::Expected<Profile> parseCuptiTrace(llvm::StringRef Bytes,
 
 /// The own JSON form, current version.
 std::string toJson(const Profile &P);
+void writeJson(llvm::raw_ostream &OS, const Profile &P);
+
+/// JSON of more bytes than this is better compressed.
+constexpr uint64_t LargeProfileBytes = uint64_t(8) << 20;
+bool isLarge(const Profile &P);
+
+/// Writes the own form beside \p Path and renames it; compressed with zstd when
+/// the name ends in `.zst`. Nothing but the profile itself is held in memory.
+llvm::Error writeProfileFile(llvm::StringRef Path, const Profile &P);
 
 /// Joins profiles of one program: samples of one with the counters of another.
 /// \p Conflicts receives a sentence for each disagreement (two durations that
