@@ -5,24 +5,32 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Show.h"
-#include "optimas/Profile/Readers.h"
+#include "Load.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
-#include <map>
+#include <cmath>
+#include <set>
 
 using namespace llvm;
 
 namespace optimas {
 
-static constexpr unsigned LinesPerKernel = 8;
+static constexpr size_t Columns = 100, BarWidth = 20;
 
-static uint64_t samplesOf(const PcSample &Pc) {
-  uint64_t N = 0;
-  for (const StallCount &S : Pc.Stalls)
-    N += S.Samples;
-  return N;
+/// The letter of each reason in a bar; what is not here is a dot.
+static const std::pair<const char *, char> Letters[] = {
+    {"long_scoreboard", 'L'}, {"short_scoreboard", 'S'}, {"wait", 'W'},
+    {"barrier", 'B'},         {"lg_throttle", 'G'},      {"mio_throttle", 'I'},
+    {"math_pipe_throttle", 'M'}, {"tex_throttle", 'T'},  {"drain", 'D'},
+    {"branch_resolving", 'R'}, {"no_instructions", 'N'}, {"imc_miss", 'C'},
+    {"membar", 'F'},          {"dispatch_stall", 'P'},   {"sleeping", 'Z'},
+    {"warpgroup_arrive", 'A'}, {"selected", 's'},        {"not_selected", 'n'}};
+
+static char letterOf(StringRef Reason) {
+  auto At = find_if(Letters, [&](const auto &L) { return Reason == L.first; });
+  return At == std::end(Letters) ? '.' : At->second;
 }
 
 std::string summaryLine(const Profile &P) {
@@ -38,107 +46,258 @@ std::string summaryLine(const Profile &P) {
   }
   std::string Text;
   raw_string_ostream OS(Text);
-  OS << P.Kernels.size() << " kernels, " << Launches << " launches, "
-     << format("%.3f", double(Ns) * 1e-6) << " ms of kernel time, " << Samples
-     << " samples on " << Pcs << " PCs";
+  OS << counted(P.Kernels.size(), "kernel") << ", "
+     << (Launches == 1 ? "1 launch" : std::to_string(Launches) + " launches") << ", "
+     << duration(double(Ns)) << " of kernel time, " << counted(Samples, "sample") << " on "
+     << counted(Pcs, "PC");
   if (P.Quality.SamplingIntervalLog2)
     OS << " (every 2^" << P.Quality.SamplingIntervalLog2 << " cycles)";
   return Text;
 }
 
-namespace {
-struct LineWeight {
-  uint64_t Latency = 0;
-  std::map<std::string, uint64_t> Reasons;
-};
-} // namespace
+static void showOrigin(raw_ostream &OS, const Profile &P) {
+  for (const Provenance &S : P.Sources) {
+    OS << S.Kind;
+    if (!S.Started.empty())
+      OS << ", " << S.Started;
+    if (!S.Command.empty())
+      OS << ":";
+    for (const std::string &Word : S.Command)
+      OS << " " << Word;
+    if (S.Command.empty() && !S.File.empty())
+      OS << ": " << sys::path::filename(S.File);
+    OS << "\n";
+  }
+  const DeviceInfo &D = P.Device;
+  if (!D.Name.empty()) {
+    OS << D.Name;
+    if (D.Sms)
+      OS << ", " << D.Sms << " SMs";
+    if (!D.DriverVersion.empty())
+      OS << ", driver " << D.DriverVersion;
+    OS << "\n";
+  }
+  OS << summaryLine(P) << "\n";
+}
 
-static std::string mainReasons(const LineWeight &W) {
-  std::vector<std::pair<uint64_t, std::string>> Sorted;
-  for (const auto &[Name, N] : W.Reasons)
-    if (N)
-      Sorted.push_back({N, Name});
-  llvm::sort(Sorted, std::greater<>());
-  std::string Text;
-  for (size_t I = 0; I < Sorted.size() && I < 2; ++I)
-    Text += (I ? ", " : "") + Sorted[I].second;
+static std::string dims(const Dim3 &D) {
+  std::string Text = std::to_string(D[0]);
+  for (unsigned I = 1; I < 3 && (D[1] != 1 || D[2] != 1); ++I)
+    if (I == 1 || D[2] != 1)
+      Text += "," + std::to_string(D[I]);
   return Text;
 }
 
-/// The function's lines (innermost frames), the heaviest first.
-static void showLines(raw_ostream &OS, const FunctionSamples &F) {
-  std::map<std::pair<std::string, unsigned>, LineWeight> Lines;
-  uint64_t Total = 0;
-  for (const PcSample &Pc : F.Pcs) {
-    auto Key = Pc.Frames.empty()
-                   ? std::pair<std::string, unsigned>("?", 0)
-                   : std::pair(Pc.Frames.front().File, Pc.Frames.front().Line);
-    LineWeight &W = Lines[Key];
-    for (const StallCount &S : Pc.Stalls) {
-      W.Latency += S.LatencySamples;
-      W.Reasons[S.Reason] += S.LatencySamples;
-      Total += S.LatencySamples;
-    }
-  }
-  std::vector<std::pair<uint64_t, std::pair<std::string, unsigned>>> Sorted;
-  for (const auto &[Key, W] : Lines)
-    Sorted.push_back({W.Latency, Key});
-  llvm::sort(Sorted, std::greater<>());
-  for (size_t I = 0; I < Sorted.size() && I < LinesPerKernel && Sorted[I].first; ++I) {
-    const auto &Key = Sorted[I].second;
-    OS << format("  %5.1f %%  ", 100.0 * double(Sorted[I].first) / double(Total))
-       << sys::path::filename(Key.first) << ":" << Key.second << "  "
-       << mainReasons(Lines[Key]) << "\n";
-  }
-}
-
-static void showKernel(raw_ostream &OS, const Profile &P, const KernelStats &K,
-                       uint64_t TotalNs) {
-  OS << "\n" << canonicalSymbol(K.Symbol) << "\n";
-  OS << format("  %5.1f %% of kernel time, ", 100.0 * double(K.TotalNs) /
-                                                 double(std::max<uint64_t>(TotalNs, 1)))
-     << K.Launches << " launches of " << format("%.3f", double(K.MedianNs) * 1e-3)
-     << " us (median), " << K.Registers << " registers, " << K.StaticShared
-     << " bytes of shared memory\n";
-  for (const FunctionSamples &F : P.Functions)
-    if (F.Symbol == K.Symbol && (F.ModuleId == K.ModuleId || K.ModuleId.empty()))
-      showLines(OS, F);
-}
-
-void showProfile(raw_ostream &OS, Profile P) {
-  std::vector<std::string> Notes;
-  resolveFrames(P, Notes);
-  for (const Provenance &S : P.Sources) {
-    OS << S.Kind << ", " << S.Started << ":";
-    for (const std::string &Word : S.Command)
-      OS << " " << Word;
-    OS << "\n";
-  }
-  if (!P.Device.Name.empty())
-    OS << P.Device.Name << ", driver " << P.Device.DriverVersion << "\n";
-  OS << summaryLine(P) << "\n";
-  uint64_t TotalNs = 0;
-  for (const KernelStats &K : P.Kernels)
-    TotalNs += K.TotalNs;
-  std::vector<KernelStats> Kernels = P.Kernels;
-  llvm::sort(Kernels, [](const KernelStats &A, const KernelStats &B) {
-    return std::tie(B.TotalNs, A.Symbol) < std::tie(A.TotalNs, B.Symbol);
+/// The shape with the most time, and how many others there are.
+static std::string shapeOf(const KernelStats &K) {
+  if (K.Shapes.empty())
+    return "";
+  auto Main = llvm::max_element(K.Shapes, [](const auto &A, const auto &B) {
+    return std::tie(A.TotalNs, A.Launches) < std::tie(B.TotalNs, B.Launches);
   });
-  for (const KernelStats &K : Kernels)
-    showKernel(OS, P, K, TotalNs);
-  // Functions that are called rather than inlined, and profiles without activity.
-  for (const FunctionSamples &F : P.Functions)
-    if (none_of(Kernels, [&](const KernelStats &K) { return K.Symbol == F.Symbol; })) {
-      OS << "\n" << canonicalSymbol(F.Symbol) << "\n";
-      showLines(OS, F);
+  std::string Text = dims(Main->Grid) + " x " + dims(Main->Block);
+  if (K.Shapes.size() > 1)
+    Text += " +" + std::to_string(K.Shapes.size() - 1);
+  return Text;
+}
+
+static std::vector<const KernelStats *> byTime(const Profile &P) {
+  std::vector<const KernelStats *> Kernels;
+  for (const KernelStats &K : P.Kernels)
+    Kernels.push_back(&K);
+  llvm::sort(Kernels, [](const KernelStats *A, const KernelStats *B) {
+    return std::tie(B->TotalNs, A->Symbol) < std::tie(A->TotalNs, B->Symbol);
+  });
+  return Kernels;
+}
+
+static double percent(double Part, double Whole) {
+  return Whole ? 100 * Part / Whole : 0;
+}
+
+static void showKernels(raw_ostream &OS, ArrayRef<const KernelStats *> Kernels,
+                        unsigned Top) {
+  uint64_t TotalNs = 0, LeftOut = 0;
+  for (const KernelStats *K : Kernels)
+    TotalNs += K->TotalNs;
+  OS << "\n   time      total     median  launches  regs    smem  grid x block        "
+        "kernel\n";
+  for (size_t I = 0; I < Kernels.size(); ++I) {
+    const KernelStats &K = *Kernels[I];
+    if (Top && I >= Top) {
+      LeftOut += K.TotalNs;
+      continue;
     }
+    uint64_t Shared = K.StaticShared;
+    for (const LaunchShape &S : K.Shapes)
+      Shared = std::max(Shared, K.StaticShared + S.DynamicShared);
+    std::string Shape = shapeOf(K);
+    OS << format("%5.1f %% %10s %10s %9llu %5u %7llu  ",
+                 percent(double(K.TotalNs), double(TotalNs)),
+                 duration(double(K.TotalNs)).c_str(), duration(double(K.MedianNs)).c_str(),
+                 (unsigned long long)K.Launches, K.Registers, (unsigned long long)Shared)
+       << left_justify(Shape, 18) << "  "
+       << fitted(canonicalSymbol(K.Symbol), Columns - 74 + 60) << "\n";
+  }
+  if (Top && Kernels.size() > Top)
+    OS << format("%5.1f %% ", percent(double(LeftOut), double(TotalNs))) << "in "
+       << counted(Kernels.size() - Top, "more kernel") << " (--top=0 shows all)\n";
+}
+
+/// Letters in proportion to the reasons, the line's share of the heaviest in all.
+static std::string barOf(const LineWeight &W, uint64_t Heaviest, std::set<char> &Used) {
+  std::vector<std::pair<uint64_t, StringRef>> Reasons;
+  for (const auto &[Name, N] : W.Reasons)
+    Reasons.push_back({N, Name});
+  llvm::sort(Reasons, [](const auto &A, const auto &B) {
+    return std::tie(B.first, A.second) < std::tie(A.first, B.second);
+  });
+  double Scale = double(BarWidth) / double(Heaviest), Sum = 0;
+  std::string Bar;
+  for (const auto &[N, Name] : Reasons) {
+    Sum += double(N) * Scale;
+    size_t To = size_t(std::lround(Sum));
+    char Letter = letterOf(Name);
+    if (To > Bar.size()) {
+      Bar.resize(To, Letter);
+      Used.insert(Letter);
+    }
+  }
+  if (Bar.empty() && !Reasons.empty()) { // less than a letter is not nothing
+    Bar = letterOf(Reasons.front().second);
+    Used.insert(Bar[0]);
+  }
+  return Bar;
+}
+
+static void showLegend(raw_ostream &OS, const std::set<char> &Used) {
+  OS << "       ";
+  for (const auto &[Reason, Letter] : Letters)
+    if (Used.count(Letter))
+      OS << "  " << Letter << " " << Reason;
+  OS << (Used.count('.') ? "  . other\n" : "\n");
+}
+
+static void showLines(raw_ostream &OS, const FunctionSamples &F, SourceTexts &Texts,
+                      unsigned Top) {
+  std::vector<LineWeight> Lines = linesOf(F);
+  uint64_t Total = 0, LeftOut = 0;
+  for (const LineWeight &W : Lines)
+    Total += W.Samples;
+  OS << "\n" << fitted(canonicalSymbol(F.Symbol), Columns) << "\n";
+  if (Lines.empty()) {
+    OS << "  no stall was sampled\n";
+    return;
+  }
+  OS << "  share  stalls                source\n";
+  std::set<char> Used;
+  for (size_t I = 0; I < Lines.size(); ++I) {
+    const LineWeight &W = Lines[I];
+    if (Top && I >= Top) {
+      LeftOut += W.Samples;
+      continue;
+    }
+    std::string Place =
+        W.File.empty() ? "no line information"
+                       : (sys::path::filename(W.File) + ":" + Twine(W.Line)).str();
+    std::string Bar = barOf(W, Lines.front().Samples, Used);
+    std::string Text = Texts.line(W.File, W.Line);
+    OS << format("%5.1f %%  ", percent(double(W.Samples), double(Total)))
+       << left_justify(Bar, BarWidth) << "  ";
+    if (Text.empty())
+      OS << Place << "\n";
+    else
+      OS << left_justify(Place, 16) << " "
+         << fitted(Text, Columns - 28 - std::max<size_t>(Place.size() + 1, 17)) << "\n";
+  }
+  if (Top && Lines.size() > Top)
+    OS << format("%5.1f %%  ", percent(double(LeftOut), double(Total))) << "in "
+       << counted(Lines.size() - Top, "more line") << " (--top=0 shows all)\n";
+  showLegend(OS, Used);
+}
+
+static void showCounters(raw_ostream &OS, const Profile &P, StringRef Symbol) {
+  static const std::pair<const char *, const char *> Shown[] = {
+      {"dram__bytes.sum", "DRAM traffic"},
+      {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", "of DRAM peak"},
+      {"sm__throughput.avg.pct_of_peak_sustained_elapsed", "of SM peak"},
+      {"sm__warps_active.avg.pct_of_peak_sustained_active", "occupancy achieved"}};
+  std::string Text;
+  raw_string_ostream Line(Text);
+  unsigned Others = 0;
+  for (const CounterValue &C : P.Counters) {
+    if (C.Symbol != Symbol)
+      continue;
+    auto At = find_if(Shown, [&](const auto &S) { return C.Name == S.first; });
+    if (At == std::end(Shown)) {
+      ++Others;
+      continue;
+    }
+    Line << "  ";
+    if (C.Unit == "byte")
+      Line << format("%.1f MB ", C.Median * 1e-6);
+    else
+      Line << format("%.1f %% ", C.Median);
+    Line << At->second;
+  }
+  if (!Text.empty() || Others)
+    OS << Text << "  " << counted(Others, Text.empty() ? "counter" : "more counter")
+       << "\n";
+}
+
+static void showQuality(raw_ostream &OS, const Profile &P, const SourceTexts &Texts) {
   const ProfileQuality &Q = P.Quality;
-  OS << "\n" << Q.TotalSamples << " samples, " << Q.DroppedSamples << " dropped, "
-     << Q.NonUserSamples << " in other programs' kernels\n";
+  uint64_t Samples = 0, WithLine = 0;
+  for (const FunctionSamples &F : P.Functions)
+    for (const PcSample &Pc : F.Pcs) {
+      Samples += samplesOf(Pc);
+      WithLine += Pc.Frames.empty() || !Pc.Frames.front().Line ? 0 : samplesOf(Pc);
+    }
+  OS << "\nquality: ";
+  if (Q.TotalSamples || Samples)
+    OS << format("%.1f", percent(double(WithLine), double(Samples)))
+       << " % of samples have a source line, " << Q.DroppedSamples << " of "
+       << Q.TotalSamples << " dropped, " << Q.NonUserSamples
+       << " in kernels of others, hardware buffer "
+       << (Q.HardwareBufferFull ? "FULL" : "not full");
+  else
+    OS << "no samples";
+  OS << "\n";
   for (const std::string &Note : Q.Notes)
     OS << "note: " << Note << "\n";
-  for (const std::string &Note : Notes)
-    OS << "note: " << Note << "\n";
+  for (const std::string &File : Texts.changed())
+    OS << "note: " << File << " has changed since: its text is not shown\n";
+}
+
+void showProfile(raw_ostream &OS, const Profile &P, unsigned Top) {
+  showOrigin(OS, P);
+  SourceTexts Texts(P);
+  std::vector<const KernelStats *> Kernels = byTime(P);
+  if (!Kernels.empty())
+    showKernels(OS, Kernels, Top);
+  auto ShowFunctions = [&](StringRef Symbol) {
+    for (const FunctionSamples &F : P.Functions)
+      if (F.Symbol == Symbol)
+        showLines(OS, F, Texts, Top);
+    showCounters(OS, P, Symbol);
+  };
+  for (size_t I = 0; I < Kernels.size() && (!Top || I < Top); ++I)
+    ShowFunctions(Kernels[I]->Symbol);
+  // Functions that are called rather than inlined, and profiles without activity.
+  std::vector<std::pair<uint64_t, const FunctionSamples *>> Others;
+  for (const FunctionSamples &F : P.Functions)
+    if (none_of(Kernels, [&](const KernelStats *K) { return K->Symbol == F.Symbol; })) {
+      uint64_t N = 0;
+      for (const PcSample &Pc : F.Pcs)
+        N += samplesOf(Pc);
+      Others.push_back({N, &F});
+    }
+  llvm::stable_sort(Others, [](auto &A, auto &B) { return A.first > B.first; });
+  for (size_t I = 0; I < Others.size() && (!Top || I < Top); ++I)
+    showLines(OS, *Others[I].second, Texts, Top);
+  if (Top && Others.size() > Top)
+    OS << "\n" << counted(Others.size() - Top, "more function") << " (--top=0 shows all)\n";
+  showQuality(OS, P, Texts);
 }
 
 } // namespace optimas

@@ -15,9 +15,14 @@ namespace optimas {
 /// One line: kernels, launches, time, samples.
 std::string summaryLine(const Profile &P);
 
-/// `--show`: kernels by time, each with its lines by latency samples, and what limits
-/// the profile. Resolves frames; fits 80 columns where names allow.
-void showProfile(llvm::raw_ostream &OS, Profile P);
+/// `--show`: where the profile comes from, kernels by time, the lines of each by latency
+/// samples with a bar of stall reasons, and how far it can be trusted. No more than
+/// \p Top kernels, and as many lines of each; what is left out is counted. 0: all.
+void showProfile(llvm::raw_ostream &OS, const Profile &P, unsigned Top);
+
+/// `--diff`: what changed from \p A to \p B, kernel by kernel and reason by reason.
+void showDifference(llvm::raw_ostream &OS, const Profile &A, const Profile &B,
+                    unsigned Top);
 
 } // namespace optimas
 

@@ -10,6 +10,7 @@
 ///
 //===----------------------------------------------------------------------===//
 #include "Ceilings.h"
+#include "Commands.h"
 #include "Passes.h"
 #include "Preflight.h"
 #include "Show.h"
@@ -25,77 +26,63 @@
 using namespace llvm;
 using namespace optimas;
 
-static cl::OptionCategory Category("optimas-profile options");
-
-static cl::opt<std::string> Output("o", cl::desc("Write the profile to FILE (default: "
-                                                 "PROGRAM.optimas.json); %p is the process id, %q{NAME} the "
+static cl::opt<std::string> Output("o", cl::desc("Write the profile to FILE, compressed if "
+                                                 "its name ends in .zst (default: "
+                                                 "PROGRAM.optimas.json, with .zst if it is large); %p is the process id, %q{NAME} the "
                                                  "environment variable NAME"),
-                                   cl::value_desc("FILE"), cl::cat(Category));
+                                   cl::value_desc("FILE"), cl::cat(profileOptions()));
 static cl::opt<unsigned> SamplingInterval(
     "sampling-interval",
     cl::desc("Sample every 2^N cycles, N from 5 to 31 (default: such that about two "
              "million samples are taken)"),
-    cl::value_desc("N"), cl::init(0), cl::cat(Category));
+    cl::value_desc("N"), cl::init(0), cl::cat(profileOptions()));
 static cl::opt<std::string> PassCount(
     "passes",
     cl::desc("2: run the program twice, timing kernels first and sampling then; 1: both "
              "in one run, whose times may be longer; auto: 2. Only the first run's output "
              "is shown, and only a file on standard input is read twice"),
-    cl::value_desc("1|2|auto"), cl::init("auto"), cl::cat(Category));
+    cl::value_desc("1|2|auto"), cl::init("auto"), cl::cat(profileOptions()));
 static cl::list<std::string> CounterSets(
     "counters",
     cl::desc("Run the program once more and read hardware counters of the hot kernels, "
              "replaying each launch; SET,…: roofline, memory, occupancy, all"),
-    cl::value_desc("SET,..."), cl::CommaSeparated, cl::cat(Category));
+    cl::value_desc("SET,..."), cl::CommaSeparated, cl::cat(profileOptions()));
 static cl::opt<unsigned> CounterLaunches(
     "launches", cl::desc("Count N launches of each hot kernel (default 5), and as many once more in "
                          "one pass, without replay, for times and DRAM traffic"),
-    cl::value_desc("N"), cl::init(5), cl::cat(Category));
+    cl::value_desc("N"), cl::init(5), cl::cat(profileOptions()));
 static cl::opt<double> Hot(
     "hot", cl::desc("Count the kernels that cover this much of kernel time (default 80)"),
-    cl::value_desc("PERCENT"), cl::init(80), cl::cat(Category));
+    cl::value_desc("PERCENT"), cl::init(80), cl::cat(profileOptions()));
 static cl::opt<bool> Ceilings(
     "ceilings",
     cl::desc("Measure what the device can do at most (bandwidths and arithmetic), or take "
              "what was measured before for it and its driver; kept in the profile, or "
              "printed where no program is given"),
-    cl::cat(Category));
+    cl::cat(profileOptions()));
 static cl::opt<bool> FreshCeilings("fresh-ceilings",
-                                   cl::desc("Measure them again"), cl::cat(Category));
+                                   cl::desc("Measure them again"), cl::cat(profileOptions()));
 static cl::opt<double> Timeout("timeout", cl::desc("End each run after so many seconds"),
-                               cl::value_desc("SECONDS"), cl::init(0), cl::cat(Category));
+                               cl::value_desc("SECONDS"), cl::init(0), cl::cat(profileOptions()));
 static cl::opt<bool> IgnoreExitStatus(
     "ignore-exit-status", cl::desc("Keep the profile of a program that fails, is ended by a signal or by "
              "--timeout"),
-    cl::cat(Category));
+    cl::cat(profileOptions()));
 static cl::opt<std::string> CudaPath("cuda-path",
                                      cl::desc("The CUDA toolkit whose CUPTI is used"),
-                                     cl::value_desc("DIR"), cl::cat(Category));
+                                     cl::value_desc("DIR"), cl::cat(profileOptions()));
 static cl::opt<bool> Check("check",
                            cl::desc("Say what profiling needs and what is missing here"),
-                           cl::cat(Category));
-static cl::opt<std::string> ShowFile("show", cl::desc("Print what a profile holds"),
-                                     cl::value_desc("FILE"), cl::cat(Category));
+                           cl::cat(profileOptions()));
 static cl::opt<std::string> Log("log", cl::desc("Append the collector's log to FILE"),
-                                cl::value_desc("FILE"), cl::cat(Category));
+                                cl::value_desc("FILE"), cl::cat(profileOptions()));
 static cl::opt<bool> Quiet("quiet", cl::desc("Print nothing but errors and warnings"),
-                           cl::cat(Category));
+                           cl::cat(profileOptions()));
 
-static cl::list<std::string> Stray(cl::Positional, cl::Hidden, cl::cat(Category));
+static cl::list<std::string> Stray(cl::Positional, cl::desc("[FILE…]"), cl::cat(profileOptions()));
 
 static Error usage(const Twine &What, const Twine &Remedy) {
   return makeError(ExitCode::Usage, What, "optimas-profile", Remedy);
-}
-
-static Error show() {
-  Expected<std::string> Bytes = readFile(ShowFile, ExitCode::EvidenceUnusable);
-  if (!Bytes)
-    return Bytes.takeError();
-  Expected<Profile> P = parseProfileJson(*Bytes, ShowFile);
-  if (!P)
-    return P.takeError();
-  showProfile(outs(), std::move(*P));
-  return Error::success();
 }
 
 /// Before the program runs: a folder that cannot be written would waste the run.
@@ -190,7 +177,9 @@ static Error profile(const char *Argv0, std::vector<std::string> Command) {
     return P.takeError();
   if (Ceilings || FreshCeilings)
     addCeilings(FreshCeilings, *P);
-  if (Error E = writeFileAtomically(Path, toJson(*P)))
+  if (Output.empty() && isLarge(*P))
+    Path += ".zst";
+  if (Error E = writeProfileFile(Path, *P))
     return E;
   for (const std::string &Note : P->Quality.Notes)
     errs() << "warning: " << Note << "\n";
@@ -210,20 +199,23 @@ int main(int Argc, char **Argv) {
     if (StringRef(Argv[I]) == "--")
       Own = I;
   std::vector<std::string> Command(Argv + std::min(Own + 1, Argc), Argv + Argc);
-  cl::HideUnrelatedOptions(Category);
+  cl::HideUnrelatedOptions(profileOptions());
   cl::SetVersionPrinter(
       [](raw_ostream &OS) { OS << "optimas-profile " OPTIMAS_VERSION "\n"; });
   if (!cl::ParseCommandLineOptions(
           Own, Argv,
           "Records kernel times and PC samples of a CUDA program.\n\n"
-          "  optimas-profile [options] -- program arguments\n\n"
+          "  optimas-profile [options] -- program arguments\n"
+          "  optimas-profile --show run.optimas.json\n"
+          "  optimas-profile --diff before.optimas.json after.optimas.json\n"
+          "  optimas-profile --export=csv|speedscope run.optimas.json\n\n"
           "Exit status: 0 the profile was written (a warning says what it lacks), 1 usage, "
           "3 no usable\nprofile, 8 internal.\n",
           &errs()))
     return int(ExitCode::Usage);
   Error E = Error::success();
-  if (!ShowFile.empty())
-    E = joinErrors(std::move(E), show());
+  if (isFileCommand())
+    E = joinErrors(std::move(E), runFileCommand(Stray, Output));
   else if (Check)
     return int(checkSetup(outs(), Argv[0], findToolkit(CudaPath), Command));
   else if (Command.empty() && Stray.empty() && (Ceilings || FreshCeilings))
