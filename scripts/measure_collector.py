@@ -421,7 +421,7 @@ def robustness():
             print("  samples of the ranks", [samples(one) for one in p.profiles])
             check("eight ranks: some sampled", any(samples(one) for one in p.profiles),
                   [one["quality"]["notes"][:1] for one in p.profiles][:3])
-    for how, code in (("_exit", 0), ("abort", -6), ("exit", 0), ("quick_exit", 0), ("fault", 0),
+    for how, code in (("_exit", 0), ("abort", -6), ("segv", -11), ("exit", 0), ("quick_exit", 0), ("fault", 0),
                       ("reset", 0)):
         for part in ("activity", "sampling"):
             p = collect(f"ending-{how}-{part}", "endings", how, PASS=part, INTERVAL=5, timeout=30)

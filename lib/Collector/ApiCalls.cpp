@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ApiCalls.h"
+#include <algorithm>
 
 namespace optimas::collector {
 
@@ -17,6 +18,19 @@ const CUpti_CallbackId LaunchIds[] = {
     ID(cuGraphLaunch),           ID(cuGraphLaunch_ptsz),
 };
 const unsigned LaunchIdCount = sizeof(LaunchIds) / sizeof(LaunchIds[0]);
+
+const CUpti_CallbackId SyncIds[] = {
+    ID(cuCtxSynchronize), ID(cuStreamSynchronize), ID(cuStreamSynchronize_ptsz),
+    ID(cuEventSynchronize),
+#if CUDA_VERSION >= 13000
+    ID(cuCtxSynchronize_v2),
+#endif
+};
+const unsigned SyncIdCount = sizeof(SyncIds) / sizeof(SyncIds[0]);
+
+bool isSynchronization(CUpti_CallbackId Id) {
+  return std::find(SyncIds, SyncIds + SyncIdCount, Id) != SyncIds + SyncIdCount;
+}
 
 const CUpti_CallbackId MemoryIds[] = {
     ID(cuMemAlloc_v2), ID(cuMemAllocPitch_v2), ID(cuMemAllocManaged), ID(cuMemFree_v2),

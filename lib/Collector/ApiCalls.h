@@ -29,6 +29,11 @@ bool readLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Data, LaunchCall 
 extern const CUpti_CallbackId LaunchIds[];
 extern const unsigned LaunchIdCount;
 
+/// Calls after which what was launched before has ended.
+extern const CUpti_CallbackId SyncIds[];
+extern const unsigned SyncIdCount;
+bool isSynchronization(CUpti_CallbackId Id);
+
 /// What a call does to device memory.
 enum class MemoryCallKind {
   None,

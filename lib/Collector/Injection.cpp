@@ -44,8 +44,11 @@ static Recorder *TheRecorder;
 static std::atomic<bool> Finished{false}, Done{false}, InChild{false};
 static pid_t OwnPid = 0;
 static int SignalPipe[2] = {-1, -1};
-/// How long abort() waits for the output.
+/// How long abort() or a fault waits for the output.
 static constexpr unsigned AbortWaitMs = 10000;
+static constexpr unsigned FinishingWaitMs = 2000; ///< … which is being written already
+/// Signals after which the thread that got them does nothing more.
+static constexpr int DeadlySignals[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
 /// Set while this thread runs our code, whose CUDA calls are not the program's.
 static thread_local bool Inside = false;
@@ -136,17 +139,27 @@ static void onSignal(int Signal) {
   errno = Saved;
 }
 
-/// abort(): nothing may come back to the thread that called it before the output is
-/// written, and it may hold a lock that writing needs.
-static void onAbort(int Signal) {
+static bool isDeadly(int Signal) {
+  for (int One : DeadlySignals)
+    if (Signal == One)
+      return true;
+  return false;
+}
+
+/// abort() or a fault of the program's: nothing may come back to its thread before the
+/// output is written, and it may hold a lock that writing needs. A second fault, in the
+/// thread that writes, ends the process at once.
+static void onDeadly(int Signal) {
+  for (int One : DeadlySignals)
+    ::signal(One, SIG_DFL);
   unsigned char Byte = static_cast<unsigned char>(Signal);
   if (!InChild && ::getpid() == OwnPid && ::write(SignalPipe[1], &Byte, 1) == 1)
-    for (unsigned I = 0; I < AbortWaitMs && !Done; ++I) {
+    for (unsigned I = 0, Most = Finished ? FinishingWaitMs : AbortWaitMs; I < Most && !Done;
+         ++I) {
       timespec Ms = {0, 1000000};
       ::nanosleep(&Ms, nullptr);
     }
-  ::signal(SIGABRT, SIG_DFL);
-  ::raise(SIGABRT);
+  ::raise(Signal); // it is blocked until we return, when it comes before anything else
 }
 
 static void *waitForSignal(void *) {
@@ -159,8 +172,8 @@ static void *waitForSignal(void *) {
     return nullptr;
   logLine("signal %d", int(Byte));
   finish();
-  if (Byte == SIGABRT)
-    return nullptr; // the thread in onAbort() goes on
+  if (isDeadly(Byte))
+    return nullptr; // the thread in onDeadly() goes on
   struct sigaction Default = {};
   Default.sa_handler = SIG_DFL;
   ::sigaction(Byte, &Default, nullptr);
@@ -180,10 +193,12 @@ static void startSignalThread() {
   if (!Started)
     return;
   ::pthread_detach(Thread);
-  struct sigaction Abort = {};
-  if (TheRecorder->keepsAbruptEnds() && ::sigaction(SIGABRT, nullptr, &Abort) == 0 &&
-      Abort.sa_handler == SIG_DFL)
-    ::signal(SIGABRT, onAbort);
+  for (int Signal : DeadlySignals) {
+    struct sigaction Current = {};
+    if (TheRecorder->keepsAbruptEnds() && ::sigaction(Signal, nullptr, &Current) == 0 &&
+        Current.sa_handler == SIG_DFL)
+      ::signal(Signal, onDeadly);
+  }
   for (int Signal : {SIGTERM, SIGINT}) {
     struct sigaction Old = {}, New = {};
     New.sa_handler = onSignal;
@@ -196,10 +211,10 @@ static void startSignalThread() {
 /// The child of a fork has no GPU and must not write the parent's file.
 static void afterFork() {
   InChild = true;
-  for (int Signal : {SIGTERM, SIGINT, SIGABRT}) {
+  for (int Signal = 1; Signal < 32; ++Signal) {
     struct sigaction Current = {};
     if (::sigaction(Signal, nullptr, &Current) == 0 &&
-        (Current.sa_handler == onSignal || Current.sa_handler == onAbort))
+        (Current.sa_handler == onSignal || Current.sa_handler == onDeadly))
       ::signal(Signal, SIG_DFL);
   }
 }

@@ -55,9 +55,18 @@ bool KernelTable::addSpan(uint64_t Start, uint64_t End) {
   return true;
 }
 
+uint64_t KernelTable::brokenLaunches() const {
+  uint64_t Sum = 0;
+  for (const auto &[Symbol, Count] : BrokenKernels)
+    Sum += Count;
+  return Sum;
+}
+
 void KernelTable::add(const KernelRecord &Record) {
-  if (!addSpan(Record.StartNs, Record.EndNs))
+  if (!addSpan(Record.StartNs, Record.EndNs)) {
+    ++BrokenKernels[Record.Symbol];
     return;
+  }
   uint64_t Ns = Record.EndNs - Record.StartNs;
   Kernel &K = Kernels[Record.Symbol];
   K.Registers = std::max(K.Registers, Record.Registers);

@@ -12,6 +12,7 @@
 #include "PcSampler.h"
 #include "Recorder.h"
 #include "optimas/Collector/OutputFile.h"
+#include <atomic>
 #include <ctime>
 #include <fstream>
 #include <iterator>
@@ -53,6 +54,9 @@ static uint64_t monotonicNs() {
   return uint64_t(Now.tv_sec) * 1000000000 + uint64_t(Now.tv_nsec);
 }
 
+/// How long a synchronization may leave what it completed with CUPTI.
+static constexpr uint64_t FlushEveryNs = 100000000;
+
 namespace {
 class ProfileRecorder : public Recorder {
 public:
@@ -72,6 +76,8 @@ public:
 private:
   void resource(CUpti_CallbackId Id, const CUpti_ResourceData &R);
   void contextCreated(CUcontext Context);
+  void flushNowAndThen();
+  void noteLostTimes();
   bool sampling() const { return O.RunPass != Pass::Activity; }
 
   const Options O;
@@ -83,6 +89,7 @@ private:
   uint64_t Begin = 0;
   CUdevice Device = 0; ///< of the first context
   bool ActivityOn = false, HaveDevice = false;
+  std::atomic<uint64_t> LastFlush{0};
 };
 } // namespace
 
@@ -104,6 +111,8 @@ bool ProfileRecorder::start(CUpti_SubscriberHandle Subscriber, std::string &Erro
     if (!ActivityOn)
       Data.Notes.push_back("CUPTI refused to record kernel activity: there are no "
                            "durations");
+    else
+      enableCallbacks(Subscriber, CUPTI_CB_DOMAIN_DRIVER_API, SyncIds, SyncIdCount);
   }
   return true;
 }
@@ -146,8 +155,33 @@ void ProfileRecorder::callback(CUpti_CallbackDomain Domain, CUpti_CallbackId Id,
   const auto &Call = *static_cast<const CUpti_CallbackData *>(Data);
   if (Call.callbackSite != CUPTI_API_EXIT || !Call.context)
     return;
+  if (isSynchronization(Id)) {
+    const auto *Status = static_cast<const CUresult *>(Call.functionReturnValue);
+    if (Status && *Status == CUDA_SUCCESS)
+      flushNowAndThen();
+    return;
+  }
   std::lock_guard<std::mutex> Guard(Lock);
   Sampler.drainIfFilling(Call.context);
+}
+
+/// After a fault CUPTI cannot read any times from the GPU; so they are asked for while it
+/// lives. Without the lock: records arrive in CUPTI's threads.
+void ProfileRecorder::flushNowAndThen() {
+  uint64_t Now = monotonicNs(), Last = LastFlush;
+  if ((Last && Now - Last < FlushEveryNs) || !LastFlush.compare_exchange_strong(Last, Now))
+    return;
+  flushActivity(false);
+}
+
+void ProfileRecorder::noteLostTimes() {
+  for (const auto &[Symbol, Count] : Data.Kernels.brokenKernels())
+    Data.Notes.push_back(std::to_string(Count) + " launches of " + Symbol +
+                         " have no times and are left out: after a fault on the GPU they "
+                         "cannot be read");
+  if (uint64_t Transfers = Data.Kernels.broken() - Data.Kernels.brokenLaunches())
+    Data.Notes.push_back(std::to_string(Transfers) +
+                         " copies or memsets have no times and are left out");
 }
 
 void ProfileRecorder::finish() {
@@ -161,9 +195,7 @@ void ProfileRecorder::finish() {
       Data.Notes.push_back(std::to_string(Result.DroppedRecords) +
                            " kernel activity records were dropped by CUPTI: totals are "
                            "too low");
-    if (Data.Kernels.broken())
-      Data.Notes.push_back(std::to_string(Data.Kernels.broken()) +
-                           " activity records had no valid times and are left out");
+    noteLostTimes();
   }
   Data.Samples = Sampler.table();
   Data.IntervalLog2 = Sampler.intervalLog2();

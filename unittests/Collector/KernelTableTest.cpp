@@ -79,6 +79,12 @@ TEST(CollectorKernels, BrokenTimesAreLeftOut) {
   EXPECT_TRUE(T.kernels().empty());
   EXPECT_EQ(T.broken(), 2u);
   EXPECT_EQ(T.spanNs(), 0u);
+  T.add(record("other", 3, 0, 0));
+  T.add(TransferRecord());
+  EXPECT_EQ(T.broken(), 4u);
+  EXPECT_EQ(T.brokenLaunches(), 3u);
+  EXPECT_EQ(T.brokenKernels(),
+            (std::map<std::string, uint64_t>{{"k", 2}, {"other", 1}}));
 }
 
 TEST(CollectorKernels, Transfers) {

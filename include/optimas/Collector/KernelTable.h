@@ -88,13 +88,18 @@ public:
   uint64_t spanNs() const { return LastEnd > FirstStart ? LastEnd - FirstStart : 0; }
   /// Time in which at least one kernel ran: less than totalNs() when they overlap.
   uint64_t busyNs() const;
-  /// Records whose times made no sense (end before start).
+  /// Records without times (0, after a fault on the GPU) or with such as make no sense
+  /// (end before start). They are in no other figure.
   uint64_t broken() const { return Broken; }
+  /// Those of kernels, by symbol, and their sum.
+  const std::map<std::string, uint64_t> &brokenKernels() const { return BrokenKernels; }
+  uint64_t brokenLaunches() const;
 
 private:
   bool addSpan(uint64_t Start, uint64_t End);
 
   std::map<std::string, Kernel> Kernels;
+  std::map<std::string, uint64_t> BrokenKernels;
   std::set<std::pair<uint32_t, uint32_t>> Streams;
   std::vector<std::pair<uint64_t, uint64_t>> Intervals;
   uint64_t KernelNs = 0, LaunchCount = 0, GraphKernels = 0;

@@ -1,5 +1,5 @@
-// Ways for a program to end: exit, _exit, abort, quick_exit, reset, fork, hang, fault,
-// launchfail.
+// Ways for a program to end: exit, _exit, abort, segv, quick_exit, reset, fork, hang,
+// fault, launchfail.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -36,6 +36,8 @@ int main(int argc, char **argv) {
     _exit(0);
   if (!std::strcmp(how, "abort"))
     std::abort();
+  if (!std::strcmp(how, "segv"))
+    *(volatile int *)nullptr = 1;
   if (!std::strcmp(how, "quick_exit"))
     std::quick_exit(0);
   if (!std::strcmp(how, "reset")) {
