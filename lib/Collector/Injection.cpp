@@ -20,6 +20,7 @@
 #include "ExitHook.h"
 #include "Log.h"
 #include "Recorder.h"
+#include "optimas/Collector/OtherClients.h"
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -252,9 +253,14 @@ static void start() {
   std::unique_ptr<Recorder> Made = makeRecorder(O);
   CUpti_SubscriberHandle Subscriber = nullptr;
   TheRecorder = Made.get();
-  if (!succeeded(Cupti.cuptiSubscribe(&Subscriber, onCallback, nullptr),
-                 "cuptiSubscribe") ||
-      !TheRecorder->start(Subscriber, Error)) {
+  CUptiResult Subscribed = Cupti.cuptiSubscribe(&Subscriber, onCallback, nullptr);
+  if (std::string Others = otherClients(); !Others.empty()) {
+    if (Subscribed == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+      logError("CUPTI has one client a process, and this one has another: %s", Others.c_str());
+    else
+      logLine("others that may want CUPTI: %s", Others.c_str());
+  }
+  if (!succeeded(Subscribed, "cuptiSubscribe") || !TheRecorder->start(Subscriber, Error)) {
     if (!Error.empty())
       logError("%s", Error.c_str());
     if (Subscriber)
