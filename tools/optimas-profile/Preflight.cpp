@@ -5,7 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Preflight.h"
+#include "Checklist.h"
 #include "optimas/Support/Files.h"
+#include "optimas/Support/Subprocess.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -69,26 +71,6 @@ bool isCudaProgram(StringRef Program) {
 }
 
 namespace {
-/// Prints `name: what` lines, a remedy under what is missing.
-class Checklist {
-public:
-  explicit Checklist(raw_ostream &OS) : OS(OS) {}
-  void good(const Twine &What, const Twine &Detail) {
-    OS << "ok       " << What << ": " << Detail << "\n";
-  }
-  void missing(const Twine &What, const Twine &Detail, const Twine &Remedy) {
-    OS << "missing  " << What << ": " << Detail << "\n         " << Remedy << "\n";
-    Failed = true;
-  }
-  void warn(const Twine &What, const Twine &Detail, const Twine &Remedy) {
-    OS << "warning  " << What << ": " << Detail << "\n         " << Remedy << "\n";
-  }
-  bool Failed = false;
-
-private:
-  raw_ostream &OS;
-};
-
 /// The few functions of the driver that this program calls itself.
 struct DriverCalls {
   int (*Init)(unsigned) = nullptr;
@@ -168,6 +150,26 @@ static void checkCupti(Checklist &List, StringRef Toolkit, int DriverVersion) {
                         "name a toolkit of CUDA " + Twine(DriverVersion / 1000) +
                             " with --cuda-path, or update the driver");
   List.good("CUPTI", "version " + Twine(Version));
+  if (::dlsym(Library, "cuptiRangeProfilerEnable") &&
+      ::dlsym(Library, "cuptiProfilerHostInitialize"))
+    List.good("counters", "CUPTI has the range profiler");
+  else
+    List.warn("counters", "this CUPTI has no range profiler, so --counters gives none",
+              "name a toolkit of CUDA 12.6 or later with --cuda-path; times and samples need "
+              "none");
+}
+
+/// CAP_SYS_ADMIN, which root in a container may lack.
+static bool isAdministrator() {
+  static constexpr unsigned SysAdmin = 21;
+  Expected<std::string> Status = readFile("/proc/self/status", ExitCode::EvidenceUnusable);
+  if (!Status) {
+    consumeError(Status.takeError());
+    return ::geteuid() == 0;
+  }
+  StringRef Mask = StringRef(*Status).split("CapEff:").second.split('\n').first.trim();
+  uint64_t Bits = 0;
+  return !Mask.getAsInteger(16, Bits) && (Bits >> SysAdmin & 1);
 }
 
 static void checkPermission(Checklist &List) {
@@ -177,28 +179,47 @@ static void checkPermission(Checklist &List) {
     consumeError(Params.takeError());
     return;
   }
-  bool Restricted = StringRef(*Params).contains("RmProfilingAdminOnly: 1");
-  if (Restricted && ::geteuid() != 0)
-    List.warn("permission", "the driver lets administrators only sample",
-              "run as root, or put 'options nvidia "
-              "NVreg_RestrictProfilingToAdminUsers=0' into "
-              "/etc/modprobe.d/nvidia-profiling.conf and reload the driver");
-  else
-    List.good("permission", Restricted ? "restricted to administrators, and we are one"
-                                       : "everybody may sample");
+  if (!StringRef(*Params).contains("RmProfilingAdminOnly: 1"))
+    return List.good("permission", "everybody may sample (RmProfilingAdminOnly: 0)");
+  if (isAdministrator())
+    return List.good("permission", "restricted to administrators, and we are one");
+  List.warn("permission",
+            "the driver lets administrators only sample and count (RmProfilingAdminOnly: 1)",
+            "run with sudo, a container with --cap-add=SYS_ADMIN; or let everybody: put "
+            "'options nvidia NVreg_RestrictProfilingToAdminUsers=0' into "
+            "/etc/modprobe.d/nvidia-profiling.conf and reload the driver (or reboot)");
 }
 
-static void checkProgram(Checklist &List, StringRef Program) {
-  ErrorOr<std::string> Path = sys::findProgramByName(Program);
-  if (!Path)
-    return List.missing("program", Program + " was not found",
-                        "give its path, or check PATH");
-  if (isCudaProgram(Program))
-    List.good("program", *Path + " uses CUDA");
-  else
-    List.warn("program", *Path + " does not itself contain or link CUDA",
-              "it may still load it (Python does); samples need code built with nvcc "
-              "-lineinfo");
+/// The years of Nsight Compute whose pages our importers know.
+static constexpr unsigned OldestNcu = 2022, NewestNcu = 2025;
+
+static void checkNcu(Checklist &List) {
+  ErrorOr<std::string> Ncu = sys::findProgramByName("ncu");
+  if (!Ncu)
+    return List.warn("ncu", "not on PATH: no .ncu-rep can be read",
+                     "install Nsight Compute if you have such; --counters needs none");
+  SubprocessOptions S;
+  S.Args = {*Ncu, "--version"};
+  S.TimeoutSeconds = 30;
+  Expected<SubprocessResult> Run = runSubprocess(S);
+  std::string Said = Run ? Run->Output : toString(Run.takeError());
+  // `Version 2025.3.1.0 (build 36398880) (public-release)`
+  StringRef Version = StringRef(Said).split("Version ").second;
+  Version = Version.take_until([](char C) { return C == ' ' || C == '\n'; });
+  unsigned Year = 0;
+  if (Version.split('.').first.getAsInteger(10, Year))
+    return List.warn("ncu", *Ncu + " does not tell its version",
+                     "run it yourself; a wrapper script may be broken");
+  std::string Found = *Ncu + ", version " + Version.str();
+  if (Year < OldestNcu)
+    return List.warn("ncu", Found + ": older than " + Twine(OldestNcu) +
+                                ", whose reports are the oldest that can be read",
+                     "install a newer Nsight Compute, or use --counters");
+  if (Year > NewestNcu)
+    return List.warn("ncu", Found + ": newer than " + Twine(NewestNcu) +
+                                ", the newest that was tried; its pages may differ",
+                     "if a report is refused, use --counters");
+  List.good("ncu", Found);
 }
 
 ExitCode checkSetup(raw_ostream &OS, const char *Argv0, StringRef Toolkit,
@@ -214,14 +235,12 @@ ExitCode checkSetup(raw_ostream &OS, const char *Argv0, StringRef Toolkit,
   int Version = checkDriver(List);
   checkCupti(List, Toolkit, Version);
   checkPermission(List);
-  if (ErrorOr<std::string> Ncu = sys::findProgramByName("ncu"))
-    List.good("ncu", *Ncu);
-  else
-    List.warn("ncu", "not on PATH: no hardware counters, so no roofline",
-              "install Nsight Compute if you want them");
+  checkNcu(List);
   if (!Command.empty())
     checkProgram(List, Command.front());
-  OS << "build kernels with nvcc -lineinfo: without it samples have no source lines\n";
+  else
+    OS << "build kernels with nvcc -lineinfo: without it samples have no source lines\n"
+          "(--check -- ./app looks whether a program has it)\n";
   return List.Failed ? ExitCode::EvidenceUnusable : ExitCode::Done;
 }
 

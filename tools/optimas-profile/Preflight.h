@@ -30,8 +30,8 @@ bool haveDriver();
 bool isCudaProgram(llvm::StringRef Program);
 
 /// `--check`: prints a line for each thing that profiling needs and says what to do
-/// about what is missing. \p Command may name a program to look at. Returns
-/// EvidenceUnusable when something needed is missing.
+/// about what is missing. \p Command may name a program to look at, which is not run.
+/// Returns EvidenceUnusable when something needed is missing.
 ExitCode checkSetup(llvm::raw_ostream &OS, const char *Argv0, llvm::StringRef Toolkit,
                     llvm::ArrayRef<std::string> Command);
 

@@ -72,7 +72,9 @@ static cl::opt<std::string> CudaPath("cuda-path",
                                      cl::desc("The CUDA toolkit whose CUPTI is used"),
                                      cl::value_desc("DIR"), cl::cat(profileOptions()));
 static cl::opt<bool> Check("check",
-                           cl::desc("Say what profiling needs and what is missing here"),
+                           cl::desc("Say what profiling needs and what is missing here, in the\n"
+                                    "program after -- too, which is not run; exit status 3 when\n"
+                                    "something is missing, else 0"),
                            cl::cat(profileOptions()));
 static cl::opt<std::string> Log("log", cl::desc("Append the collector's log to FILE"),
                                 cl::value_desc("FILE"), cl::cat(profileOptions()));
