@@ -8,6 +8,7 @@
 #include "Preflight.h"
 #include "optimas/Profile/Cubin.h"
 #include "optimas/Support/Files.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Program.h"
 #include <set>
 
@@ -79,7 +80,8 @@ static void checkLines(Checklist &List, StringRef Bytes, StringRef Path) {
 
 void checkProgram(Checklist &List, StringRef Program) {
   ErrorOr<std::string> Path = sys::findProgramByName(Program);
-  if (!Path)
+  // A name with a slash is not looked up.
+  if (!Path || !sys::fs::exists(*Path))
     return List.missing("program", Program + " was not found",
                         "give its path, or check PATH");
   if (!isCudaProgram(Program))
