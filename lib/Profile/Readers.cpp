@@ -9,6 +9,7 @@
 #include "CuptiTrace.h"
 #include "JsonFields.h"
 #include "NcuCsv.h"
+#include "NsysCsv.h"
 #include "optimas/Profile/Cubin.h"
 #include "optimas/Support/Error.h"
 #include "optimas/Support/Files.h"
@@ -144,6 +145,8 @@ Expected<Profile> parseProfile(StringRef Bytes, StringRef Name) {
   case NcuPage::None:
     break;
   }
+  if (recognizeNsysSummary(Bytes, Start))
+    return parseNsysCsv(Bytes, Name);
   return makeError(ExitCode::EvidenceUnusable,
                    "not a profile: neither optimas-profile's JSON, nor a "
                    "source or raw page of "

@@ -149,7 +149,7 @@ struct SourceSnapshot {
 };
 
 struct Provenance {
-  /// `optimas-profile`, `ncu-csv-source`, `ncu-csv-raw`, `ncu-rep`,
+  /// `optimas-profile`, `ncu-csv-source`, `ncu-csv-raw`, `ncu-rep`, `nsys-csv`,
   /// `cupti-pcsampling-util`, `cupti-dump`, `cubin`.
   std::string Kind;
   std::string Tool; ///< name and version

@@ -16,7 +16,8 @@ namespace optimas {
 /// Reads a profile, finding out by content what it is: our JSON, plain or
 /// compressed with zstd, an Nsight
 /// Compute CSV export (source page with cuda,sass; raw page; details page), an
-/// `.ncu-rep` (through `ncu --import` when ncu is on PATH), a file of CUPTI's PC
+/// `.ncu-rep` (through `ncu --import` when ncu is on PATH), a kernel summary of Nsight
+/// Systems as CSV, a file of CUPTI's PC
 /// sampling utility, a cubin (a profile with one module and nothing else). Exit code EvidenceUnusable on anything
 /// else, with the reason and the command that exports the right page.
 llvm::Expected<Profile> readProfile(llvm::StringRef Path);
@@ -33,6 +34,10 @@ llvm::Expected<Profile> parseNcuSourceCsv(llvm::StringRef Bytes,
 llvm::Expected<Profile> parseNcuRawCsv(llvm::StringRef Bytes,
                                        llvm::StringRef Name);
 
+
+/// The kernel times of `nsys stats --report cuda_gpu_kern_sum --format csv`.
+llvm::Expected<Profile> parseNsysCsv(llvm::StringRef Bytes,
+                                     llvm::StringRef Name);
 
 /// A file that CuptiUtilPutPcSampData() of libpcsamplingutil wrote: samples,
 /// summed over its buffers, and their quality. Modules are known by CRC only.

@@ -8,7 +8,7 @@ using namespace optimas;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   StringRef Text(reinterpret_cast<const char *>(Data), Size);
-  for (auto *Parse : {parseNcuSourceCsv, parseNcuRawCsv, parseProfile}) {
+  for (auto *Parse : {parseNcuSourceCsv, parseNcuRawCsv, parseNsysCsv, parseProfile}) {
     Expected<Profile> P = Parse(Text, "fuzz.csv");
     if (!P) {
       consumeError(P.takeError());

@@ -1,0 +1,89 @@
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Recorded.h"
+#include "optimas/Profile/Readers.h"
+#include "gtest/gtest.h"
+
+using namespace llvm;
+using namespace optimas;
+
+// The heads are those of Nsight Systems 2023 and later, 2022's with launch shapes, and
+// 2021's; the rows are made up.
+constexpr StringLiteral Summary =
+    "Generating SQLite file run.sqlite from run.nsys-rep\n"
+    "Processing [run.sqlite] with [reports/cuda_gpu_kern_sum.py]... \n"
+    "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),"
+    "StdDev (ns),Name\n"
+    "60.0,1511200,10,151120.0,151100.5,150000,153000,12.5,\"topkHits(int, int, int, "
+    "const float *, const int *, int *)\"\n"
+    "40.0,1007466,1,1007466.0,1007466.0,1007466,1007466,0.0,\"void copy<float>(const "
+    "T1 *, T1 *, int)\"\n";
+
+static std::string refusal(const Twine &Text) {
+  return messageOf(parseProfile(Text.str(), "run.csv"));
+}
+
+TEST(NsysCsv, KernelTimesAreRead) {
+  Profile P = cantFail(parseProfile(Summary, "run.csv"));
+  ASSERT_EQ(P.Kernels.size(), 2u);
+  EXPECT_EQ(P.Kernels[0].Launches, 10u);
+  EXPECT_EQ(P.Kernels[0].TotalNs, 1511200u);
+  EXPECT_EQ(P.Kernels[0].MedianNs, 151101u);
+  EXPECT_EQ(P.Kernels[0].MinNs, 150000u);
+  EXPECT_EQ(P.Kernels[0].MaxNs, 153000u);
+  EXPECT_EQ(P.Sources[0].Kind, "nsys-csv");
+}
+
+TEST(NsysCsv, ItsTimesJoinSamplesByName) {
+  Profile Samples =
+      cantFail(parseProfile(recorded("topk", "topk.optimas.json"), "topk"));
+  Samples.Kernels.clear();
+  std::vector<std::string> Conflicts;
+  Profile P = mergeProfiles(
+      {Samples, cantFail(parseProfile(Summary, "run.csv"))}, Conflicts);
+  EXPECT_TRUE(Conflicts.empty());
+  EXPECT_EQ(P.Kernels[0].Symbol, P.Functions[0].Symbol);
+}
+
+TEST(NsysCsv, ShapesOfOneKernelAddUp) {
+  Profile P = cantFail(parseProfile(
+      "Time (%),Total Time (us),Instances,Avg (us),Med (us),Min (us),Max (us),StdDev "
+      "(us),GridXYZ,BlockXYZ,Name\n"
+      "75.0,30.5,2,15.25,15.25,15,15.5,0,\" 896    1    1\",\" 256    1    1\",k\n"
+      "25.0,10,3,3.3,3,3,4,0,\" 4    2    1\",\" 32    8    1\",k\n",
+      "run.csv"));
+  ASSERT_EQ(P.Kernels.size(), 1u);
+  const KernelStats &K = P.Kernels[0];
+  EXPECT_EQ(K.Launches, 5u);
+  EXPECT_EQ(K.TotalNs, 40500u);
+  EXPECT_EQ(K.MinNs, 3000u);
+  ASSERT_EQ(K.Shapes.size(), 2u);
+  EXPECT_EQ(K.Shapes[1].Grid, Dim3({4, 2, 1}));
+  EXPECT_EQ(K.Shapes[1].Block, Dim3({32, 8, 1}));
+}
+
+TEST(NsysCsv, TheFormOf2021HasNoMedian) {
+  Profile P = cantFail(parseProfile(
+      "\"Time(%)\",\"Total Time (ns)\",\"Instances\",\"Average\",\"Minimum\",\"Maximum\","
+      "\"StdDev\",\"Name\"\n100.0,300,3,100.0,90,110,10.0,k\n",
+      "run.csv"));
+  EXPECT_EQ(P.Kernels[0].MedianNs, 100u);
+}
+
+TEST(NsysCsv, WhatCannotBeUsedIsNamed) {
+  StringRef Head = "Time (%),Total Time (ns),Instances,Name\n";
+  auto Says = [](const std::string &Text, StringRef Part) {
+    EXPECT_TRUE(StringRef(Text).contains(Part)) << Text;
+  };
+  Says(refusal(Head), "no kernel");
+  Says(refusal(Head + "1,2\n"), "a row of 2 cells");
+  Says(refusal(Head + "1,2,x,k\n"), "not a number of launches");
+  Says(refusal(Head + "1,-2,1,k\n"), "not a time");
+  Says(refusal(Head + "1,\"2.000,5\",1,k\n"), "another locale");
+  Says(refusal("Time (%),Total Time (h),Instances,Name\n1,2,3,k\n"), "unit");
+  Says(refusal("Time (%),Total Time (ns),Instances,Range Name\n1,2,3,k\n"),
+       "another report");
+  for (size_t Size = 0; Size < Summary.size(); ++Size)
+    messageOf(parseProfile(Summary.take_front(Size), "cut.csv"));
+}
