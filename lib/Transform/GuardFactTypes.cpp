@@ -117,8 +117,10 @@ bool FactVisitor::VisitCastExpr(CastExpr *C) {
     Narrower = true;
     break;
   case CK_Dependent:
-    // No instantiation may tell; a written cast to an arithmetic type counts.
-    Narrower = To->isArithmeticType() && !To->isBooleanType();
+    // No instantiation may tell; a written cast to an arithmetic type counts, but for
+    // an address, which C++ lets no narrower type take.
+    Narrower =
+        To->isArithmeticType() && !To->isBooleanType() && !From->isAnyPointerType();
     break;
   default:
     break;

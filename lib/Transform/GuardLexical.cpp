@@ -294,15 +294,18 @@ static MaybeHit checkStatements(ArrayRef<GuardToken> Tokens, StringRef Replaced,
   return checkWholeStatements(Tokens);
 }
 
-/// A signature has no body, no directive, no literal text.
-static MaybeHit checkSignatureTokens(ArrayRef<GuardToken> Tokens) {
+/// A signature has no body, no directive, no literal text but what it had: `extern "C"`.
+static MaybeHit checkSignatureTokens(ArrayRef<GuardToken> Tokens, StringRef Replaced) {
   if (Tokens.empty())
     return hit("guard-signature", "the text is empty; it must be the whole signature");
+  LexedText Old = lexSource(Replaced);
   for (const GuardToken &T : Tokens) {
     if (T.Kind == tok::hash)
       return hit("guard-directive", "a directive inside a signature is refused");
     if (T.Kind == tok::l_brace || T.Kind == tok::r_brace || T.Kind == tok::semi ||
-        tok::isStringLiteral(T.Kind))
+        (tok::isStringLiteral(T.Kind) && none_of(Old.Tokens, [&](const GuardToken &O) {
+           return O.Text == T.Text;
+         })))
       return hit("guard-signature",
                  quoted(T.Text) + " does not belong into a signature; the text ends "
                                   "before the body's '{'");
@@ -318,7 +321,7 @@ MaybeHit checkText(TextRole Role, StringRef Text, StringRef Replaced, bool Trust
   case TextRole::Statements:
     return checkStatements(Lexed.Tokens, Replaced, Trusted);
   case TextRole::Signature:
-    return checkSignatureTokens(Lexed.Tokens);
+    return checkSignatureTokens(Lexed.Tokens, Replaced);
   case TextRole::LaunchConfig:
     for (const GuardToken &T : Lexed.Tokens)
       if (T.Kind == tok::hash)

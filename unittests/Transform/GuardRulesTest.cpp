@@ -164,6 +164,10 @@ TEST(GuardRules, Signatures) {
       P,
       Copy("__global__ void hotCopy(const float *in, const float *out, int n)"),
       "guard-parse");
+  expectRefused(P,
+                Copy("extern \"C\" __global__ void hotCopy(const float *in, "
+                     "float *out, int n)"),
+                "guard-signature");
 }
 
 TEST(GuardRules, Launches) {
