@@ -8,7 +8,6 @@
 #include "Cupti.h"
 #include "Log.h"
 #include <cstdlib>
-#include <cstring>
 #include <mutex>
 
 namespace optimas::collector {
@@ -38,8 +37,9 @@ static State &state() {
 static void addKernel(State &S, const CUpti_ActivityKernel10 &Record) {
   KernelRecord K;
   K.Symbol = Record.name ? Record.name : "?";
-  if (K.Symbol.compare(0, std::strlen(OwnKernelPrefix), OwnKernelPrefix) == 0)
-    return;
+  for (const char *Own : OwnKernels)
+    if (K.Symbol == Own)
+      return;
   K.StartNs = Record.start;
   K.EndNs = Record.end;
   K.Grid = {uint32_t(Record.gridX), uint32_t(Record.gridY), uint32_t(Record.gridZ)};

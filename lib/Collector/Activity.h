@@ -12,8 +12,8 @@
 
 namespace optimas::collector {
 
-/// Symbols that begin with this are the collector's own kernels.
-constexpr char OwnKernelPrefix[] = "optimasHash";
+/// The symbols of the collector's own kernels, which are nobody's time (HashKernel.cu).
+constexpr const char *OwnKernels[] = {"optimasHashRanges", "optimasFillSlack"};
 
 /// Starts recording kernels, and copies and memsets too when \p Transfers. Returns
 /// false (and has logged why) when CUPTI refuses.

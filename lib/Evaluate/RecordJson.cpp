@@ -249,7 +249,11 @@ Expected<CandidateOutcome> outcomeFrom(const json::Object &O) {
   C.ResourcesAfter = resourcesFrom(R, "resources_after");
   if (const json::Object *V = O.getObject("validation"))
     C.Validation = validationFrom(Reader{*V});
-  R.each("kernels", [&](Reader K) { C.Kernels.push_back(comparisonFrom(K)); });
+  R.each("kernels", [&](Reader K) {
+    // Some recordings list this kernel of the collector's own among the program's.
+    if (Comparison One = comparisonFrom(K); One.Name != "optimasFillSlack")
+      C.Kernels.push_back(std::move(One));
+  });
   if (const json::Object *W = O.getObject("wall"))
     C.Wall = comparisonFrom(Reader{*W});
   C.Kept = R.flag("kept");
