@@ -13,11 +13,11 @@ Transformation::~Transformation() = default;
 
 llvm::ArrayRef<const Transformation *> catalogue() {
   static const Transformation *const All[] = {
-      &loadBatching(),
-      &registerAccumulator(),
-      &sharedPadding(),
-      &vectorizedAccess(),
-  };
+      &constRestrict(),       &invariantLoadHoisting(),
+      &launchShape(),         &loadBatching(),
+      &registerAccumulator(), &sharedPadding(),
+      &streamingHints(),      &unroll(),
+      &vectorizedAccess()};
   return All;
 }
 
@@ -68,6 +68,10 @@ CatalogueResult proposeFromCatalogue(const CatalogueContext &Context,
       if (Enabled(T->id()))
         T->propose(Context, Kernel, Own, Result.Declines);
     recipes::proposeCompositions(Context, Kernel, Enabled, Own);
+    llvm::erase_if(Own, [](const Proposal &P) {
+      return P.Expected < recipes::WorthMeasuring;
+    });
+    recipes::proposeUnion(Context.Model, Own);
     for (size_t I = 0; I < Own.size(); ++I)
       Own[I].Id = I;
     llvm::sort(Own, [](const Proposal &A, const Proposal &B) {

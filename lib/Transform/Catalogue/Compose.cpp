@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Recipes.h"
+#include <numeric>
 
 namespace optimas::recipes {
 
@@ -46,6 +47,59 @@ static void accumulateAndBatch(const KernelView &View, Report &Out) {
                   {std::move(E)}, Hot.Items, batchGain(Batch) * 1.05);
     }
   }
+}
+
+/// What the edits replace; two that share bytes cannot be in one program.
+static std::vector<SourceRange> placesOf(const SourceModel &Model,
+                                         const Proposal &P) {
+  std::vector<SourceRange> Out;
+  for (const Edit &E : P.Edits) {
+    if (E.Kind == EditKind::LaunchSite) {
+      for (const LaunchSite &L : Model.launchSites())
+        if (L.Id == E.LaunchSiteId)
+          Out.push_back(L.Config);
+    } else if (E.Kind == EditKind::Signature) {
+      Out.push_back(Model.function(E.Function).Signature);
+    } else if (const Statement *First = Model.statement(E.First)) {
+      SourceRange R = First->Range;
+      if (const Statement *Last = Model.statement(E.Last))
+        R.End = Last->Range.End;
+      Out.push_back(R);
+    }
+  }
+  return Out;
+}
+
+void proposeUnion(const SourceModel &Model, std::vector<Proposal> &Singles) {
+  std::vector<size_t> Order(Singles.size());
+  std::iota(Order.begin(), Order.end(), 0);
+  llvm::sort(Order, [&](size_t A, size_t B) {
+    return Singles[A].Expected != Singles[B].Expected
+               ? Singles[A].Expected > Singles[B].Expected
+               : A < B;
+  });
+  Proposal Union;
+  std::vector<SourceRange> Taken;
+  unsigned Parts = 0;
+  for (size_t I : Order) {
+    const Proposal &P = Singles[I];
+    std::vector<SourceRange> Places = placesOf(Model, P);
+    if (llvm::any_of(Places, [&](const SourceRange &R) {
+          return llvm::any_of(
+              Taken, [&](const SourceRange &T) { return T.overlaps(R); });
+        }))
+      continue;
+    llvm::append_range(Taken, Places);
+    if (Parts++ == 0) {
+      Union = P;
+      continue;
+    }
+    Union.Title += " + " + P.Title;
+    llvm::append_range(Union.Edits, P.Edits);
+    Union.Expected *= P.Expected;
+  }
+  if (Parts > 1)
+    Singles.push_back(std::move(Union));
 }
 
 void proposeCompositions(const CatalogueContext &Context,

@@ -97,9 +97,8 @@ public:
   /// The spelled type of the variable itself, unqualified.
   std::string spelledType(const clang::VarDecl *V) const;
 
-  /// Evidence of this kernel with a line in \p R, largest weight first. \p
-  /// Reasons are stall reasons (`long_scoreboard`) that count; evidence of
-  /// other kinds counts always.
+  /// Stalls of these reasons and rooflines of this kernel with a line in \p R,
+  /// largest weight first.
   std::vector<const Evidence *>
   evidenceIn(const SourceRange &R,
              llvm::ArrayRef<llvm::StringRef> Reasons) const;
@@ -152,6 +151,10 @@ struct Hole {
 };
 std::string substitute(const SourceModel &Model, const SourceRange &Whole,
                        std::vector<Hole> Holes);
+
+/// True when a line of \p Text is a preprocessor directive, which no edit may
+/// move.
+bool holdsDirective(llvm::StringRef Text);
 
 /// Lines of a replacement text, indented as the code around it.
 class Writer {

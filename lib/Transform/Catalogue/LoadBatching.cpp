@@ -19,39 +19,9 @@
 namespace optimas {
 using namespace recipes;
 
-namespace {
-class LoadBatching : public Transformation {
-public:
-  llvm::StringRef id() const override { return "optimas-load-batching"; }
-  llvm::StringRef summary() const override {
-    return "Issues the loads of several loop iterations together, then does "
-           "the "
-           "iterations' work in the original order.";
-  }
-  llvm::StringRef exactness() const override { return "yes"; }
-  llvm::StringRef source() const override {
-    return "V. Volkov, Better Performance at Lower Occupancy, GTC 2010; K. "
-           "Zhou et al., "
-           "GPA: A GPU Performance Advisor Based on Instruction Sampling, CGO "
-           "2021 "
-           "(loop unrolling)";
-  }
-  void propose(const CatalogueContext &Context, const KernelDiagnosis &Kernel,
-               std::vector<Proposal> &Proposals,
-               std::vector<Declined> &Declines) const override;
-};
-} // namespace
-
-void LoadBatching::propose(const CatalogueContext &Context,
-                           const KernelDiagnosis &Kernel,
-                           std::vector<Proposal> &Proposals,
-                           std::vector<Declined> &Declines) const {
-  Report Out(id(), Kernel, Proposals, Declines);
-  Checked<KernelView> View = KernelView::create(Context, Kernel);
-  if (!View)
-    return;
-  for (const HotLoop &Hot : hotLoops(*View, MemoryWaits)) {
-    Checked<LoopPlan> Plan = batchable(*View, *Hot.Stmt);
+static void propose(const KernelView &View, Report &Out) {
+  for (const HotLoop &Hot : hotLoops(View, MemoryWaits)) {
+    Checked<LoopPlan> Plan = batchable(View, *Hot.Stmt);
     if (!Plan) {
       Out.decline(Plan.failure(), Hot.Items);
       continue;
@@ -62,7 +32,7 @@ void LoadBatching::propose(const CatalogueContext &Context,
       Changes.Comment = "optimas-load-batching: the loads of " +
                         std::to_string(Batch) +
                         " iterations, then their work in order.";
-      Edit E = loopEdit(*View, *Plan, Changes, id(), Hot.Items);
+      Edit E = loopEdit(View, *Plan, Changes, Out.Id, Hot.Items);
       E.Reason = "Each iteration waits for the load of " + placesOf(Hot.Items) +
                  " before the next one's is issued; " + std::to_string(Batch) +
                  " in flight share one wait.";
@@ -72,7 +42,7 @@ void LoadBatching::propose(const CatalogueContext &Context,
       E.Postcondition =
           "Every iteration does the same operations on the same values in "
           "the same order.";
-      Out.propose(*View, "load batching by " + std::to_string(Batch),
+      Out.propose(View, "load batching by " + std::to_string(Batch),
                   {std::move(E)}, Hot.Items,
                   batchGain(Batch) * (Plan->Does.stores() ? 0.8 : 1));
     }
@@ -80,7 +50,14 @@ void LoadBatching::propose(const CatalogueContext &Context,
 }
 
 const Transformation &loadBatching() {
-  static const LoadBatching T;
+  static const Entry T(
+      "optimas-load-batching",
+      "Issues the loads of several loop iterations together, then does the "
+      "iterations' work in the original order.",
+      "V. Volkov, Better Performance at Lower Occupancy, GTC 2010; K. Zhou et "
+      "al., GPA: A GPU Performance Advisor Based on Instruction Sampling, CGO "
+      "2021 (loop unrolling)",
+      propose);
   return T;
 }
 

@@ -73,14 +73,21 @@ Checked<LoopPlan> planLoop(const KernelView &View, const Body &B,
 /// The same for every instantiation; they must agree in shape.
 Checked<LoopPlan> planLoop(const KernelView &View, const Statement &Stmt);
 
-/// Fails unless the plan's loads may all be done before the statements of the
-/// iterations between (no store of the loop can touch what they read).
+/// Fails unless the plan's loads (or its invariant ones) may all be done before
+/// the statements of the iterations between: no store of the loop can touch
+/// what they read.
 std::optional<Failure> cannotMoveLoads(const KernelView &View,
-                                       const Statement &Stmt);
+                                       const Statement &Stmt,
+                                       bool OnlyInvariant = false);
 
 /// The accumulator of the loop, in every instantiation.
 Checked<LoopAccumulator> findAccumulator(const KernelView &View,
                                          const Statement &Stmt);
+
+/// True when \p E reads no memory and nothing that the loop's body (\p Loop) or
+/// its variable changes.
+bool isInvariant(const clang::Expr *E, const Effects &Loop,
+                 const clang::VarDecl *Var);
 
 struct LoopChanges {
   unsigned Batch = 1; ///< iterations whose loads go first

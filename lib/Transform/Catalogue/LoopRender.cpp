@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "LoopPlan.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace optimas::recipes {
@@ -44,7 +45,7 @@ private:
   Writer W;
   std::vector<Named> Loads; ///< one for each text
   llvm::StringMap<size_t> ByText;
-  std::string Acc, Batch, Stride, Span, Slot, Item;
+  std::string Acc, Batch, Stride, Span, Slot, Item, Left;
 };
 } // namespace
 
@@ -60,6 +61,7 @@ Renderer::Renderer(KernelView &View, const LoopPlan &Plan,
     Stride = View.freshName("stride");
     Span = Plan.Shape.VarIs64 ? Stride : View.freshName("span");
     Slot = View.freshName("slot");
+    Left = View.freshName("left");
     Item = View.freshName("item");
   }
   for (const LoopLoad &L : Plan.Loads) {
@@ -163,8 +165,9 @@ void Renderer::hoisted() {
 /// One batch: loads first, then the work of the iterations in their order.
 void Renderer::batch(bool Guarded) {
   const LoopShape &S = Plan.Shape;
-  std::string Inside = S.VarName + " + " + Slot + " * " + Span + " " + S.Test +
-                       " " + S.BoundText;
+  // Against what is left rather than the bound: sums that do not depend on the
+  // loop would be kept in registers throughout it.
+  std::string Inside = Slot + " * " + Span + " " + S.Test + " " + Left;
   std::string Slots = "for (int " + Slot + " = 0; " + Slot + " < " + Batch +
                       "; ++" + Slot + ")";
   auto EachSlot = [&](llvm::function_ref<void()> Fill) {
@@ -177,6 +180,16 @@ void Renderer::batch(bool Guarded) {
     if (Guarded)
       W.dedent();
   };
+  if (Guarded) {
+    bool Simple = llvm::all_of(S.BoundText, [](char C) {
+      return llvm::isAlnum(C) || C == '_' || C == '.';
+    });
+    std::string Bound = Simple ? S.BoundText : "(" + S.BoundText + ")";
+    std::string Var = S.VarIs64
+                          ? S.VarName
+                          : "static_cast<" + S.Wide + ">(" + S.VarName + ")";
+    W.line("const " + S.Wide + " " + Left + " = " + Bound + " - " + Var + ";");
+  }
   for (const Named &N : Loads)
     if (!N.Load->Invariant)
       W.line(N.Load->Element + " " + N.Name + "[" + Batch + "];");

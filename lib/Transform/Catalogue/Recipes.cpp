@@ -33,20 +33,24 @@ void Report::propose(const KernelView &View, std::string Title,
   P.Group = View.function().Name;
   P.Edits = std::move(Edits);
   P.Expected = expectedSpeedup(weightOf(Items), Gain);
-  // The user's line ends.
-  for (Edit &E : P.Edits) {
-    FileId File = View.function().Definition.File;
-    if (!llvm::StringRef(View.model().file(File).Text).contains("\r\n"))
-      continue;
-    std::string Text;
-    for (char C : E.Text) {
-      if (C == '\n' && (Text.empty() || Text.back() != '\r'))
-        Text += '\r';
-      Text += C;
-    }
-    E.Text = std::move(Text);
-  }
+  // Indented as in the file, the first line too: then nobody has to guess how
+  // much of the other lines' blanks is the file's. The guard writes the file's
+  // line ends.
+  for (Edit &E : P.Edits)
+    if (const Statement *S = View.model().statement(E.First);
+        S && E.Kind == EditKind::Replace)
+      E.Text = View.indentAt(S->Range.File, S->Range.Begin) + E.Text;
   Proposals.push_back(std::move(P));
+}
+
+void Entry::propose(const CatalogueContext &Context,
+                    const KernelDiagnosis &Kernel,
+                    std::vector<Proposal> &Proposals,
+                    std::vector<Declined> &Declines) const {
+  if (Checked<KernelView> View = KernelView::create(Context, Kernel)) {
+    Report Out(Id, Kernel, Proposals, Declines);
+    LookAt(*View, Out);
+  }
 }
 
 static bool linesIn(const Evidence &E, const SourceRange &R) {

@@ -33,6 +33,29 @@ private:
   std::vector<Declined> &Declines;
 };
 
+/// One transformation: what its page says of it, and a function that looks at a
+/// kernel of the program's own with evidence of any kind.
+class Entry : public Transformation {
+public:
+  using Look = void (*)(const KernelView &View, Report &Out);
+  Entry(llvm::StringRef Id, llvm::StringRef Summary, llvm::StringRef Source,
+        Look LookAt)
+      : Id(Id), Summary(Summary), Source(Source), LookAt(LookAt) {}
+
+  llvm::StringRef id() const override { return Id; }
+  llvm::StringRef summary() const override { return Summary; }
+  /// What would change a result is never proposed.
+  llvm::StringRef exactness() const override { return "yes"; }
+  llvm::StringRef source() const override { return Source; }
+  void propose(const CatalogueContext &Context, const KernelDiagnosis &Kernel,
+               std::vector<Proposal> &Proposals,
+               std::vector<Declined> &Declines) const override;
+
+private:
+  const llvm::StringRef Id, Summary, Source;
+  const Look LookAt;
+};
+
 /// A loop with the evidence that lies in it and in none of its inner loops.
 struct HotLoop {
   const Statement *Stmt = nullptr;
@@ -68,8 +91,17 @@ double batchGain(unsigned Batch);
 /// True when the consumer or a producer of \p E lies in a loop of the kernel.
 bool inLoop(const KernelView &View, const Evidence &E);
 
+/// Evidence that the kernel moves more bytes than the memory likes.
+std::vector<const Evidence *> streamingEvidence(const KernelView &View);
+
+/// Proposals of which less is expected are not worth a measurement.
+constexpr double WorthMeasuring = 1.01;
+
 /// One vector a thread, with or without streaming hints; declines into \p Out.
 void proposeVectorized(const KernelView &View, Report &Out, bool Stream);
+
+/// The best of \p Singles that rewrite different places, as one more proposal.
+void proposeUnion(const SourceModel &Model, std::vector<Proposal> &Singles);
 
 /// Compositions of the transformations of one kernel that \p Enabled allows.
 void proposeCompositions(const CatalogueContext &Context,

@@ -15,45 +15,17 @@
 namespace optimas {
 using namespace recipes;
 
-namespace {
-class RegisterAccumulator : public Transformation {
-public:
-  llvm::StringRef id() const override { return "optimas-register-accumulator"; }
-  llvm::StringRef summary() const override {
-    return "Keeps a sum that a loop accumulates in shared or global memory in "
-           "a register "
-           "until the loop ends.";
-  }
-  llvm::StringRef exactness() const override { return "yes"; }
-  llvm::StringRef source() const override {
-    return "D. Callahan, S. Carr, K. Kennedy, Improving Register Allocation "
-           "for "
-           "Subscripted Variables, PLDI 1990";
-  }
-  void propose(const CatalogueContext &Context, const KernelDiagnosis &Kernel,
-               std::vector<Proposal> &Proposals,
-               std::vector<Declined> &Declines) const override;
-};
-} // namespace
-
-void RegisterAccumulator::propose(const CatalogueContext &Context,
-                                  const KernelDiagnosis &Kernel,
-                                  std::vector<Proposal> &Proposals,
-                                  std::vector<Declined> &Declines) const {
-  Report Out(id(), Kernel, Proposals, Declines);
-  Checked<KernelView> View = KernelView::create(Context, Kernel);
-  if (!View)
-    return;
+static void propose(const KernelView &View, Report &Out) {
   for (const HotLoop &Hot :
-       hotLoops(*View, {"long_scoreboard", "short_scoreboard", "mio_throttle",
-                        "lg_throttle"})) {
-    Checked<LoopPlan> Plan = planLoop(*View, *Hot.Stmt);
+       hotLoops(View, {"long_scoreboard", "short_scoreboard", "mio_throttle",
+                       "lg_throttle"})) {
+    Checked<LoopPlan> Plan = planLoop(View, *Hot.Stmt);
     // A loop that stores nothing has no accumulator in memory: nothing to
     // decline.
     if (Plan && !Plan->Does.stores())
       continue;
     Checked<LoopAccumulator> Acc =
-        Plan ? findAccumulator(*View, *Hot.Stmt)
+        Plan ? findAccumulator(View, *Hot.Stmt)
              : Checked<LoopAccumulator>(Plan.failure());
     if (!Acc) {
       Out.decline(Acc.failure(), Hot.Items);
@@ -63,7 +35,7 @@ void RegisterAccumulator::propose(const CatalogueContext &Context,
     Changes.Accumulator = *Acc;
     Changes.Comment = "optimas-register-accumulator: `" + Acc->Lvalue +
                       "` is read and written once.";
-    Edit E = loopEdit(*View, *Plan, Changes, id(), Hot.Items);
+    Edit E = loopEdit(View, *Plan, Changes, Out.Id, Hot.Items);
     E.Reason = "`" + Acc->Lvalue +
                "` goes through memory in every iteration of the loop "
                "that waits at " +
@@ -74,12 +46,17 @@ void RegisterAccumulator::propose(const CatalogueContext &Context,
     E.Postcondition =
         "The element holds the same value after the loop, summed in the "
         "same order.";
-    Out.propose(*View, "register accumulator", {std::move(E)}, Hot.Items, 1.05);
+    Out.propose(View, "register accumulator", {std::move(E)}, Hot.Items, 1.05);
   }
 }
 
 const Transformation &registerAccumulator() {
-  static const RegisterAccumulator T;
+  static const Entry T("optimas-register-accumulator",
+                       "Keeps a sum that a loop accumulates in shared or "
+                       "global memory in a register until the loop ends.",
+                       "D. Callahan, S. Carr, K. Kennedy, Improving Register "
+                       "Allocation for Subscripted Variables, PLDI 1990",
+                       propose);
   return T;
 }
 

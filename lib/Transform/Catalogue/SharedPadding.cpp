@@ -22,25 +22,6 @@ using clang::Expr;
 using clang::VarDecl;
 
 namespace {
-class SharedPadding : public Transformation {
-public:
-  llvm::StringRef id() const override { return "optimas-shared-padding"; }
-  llvm::StringRef summary() const override {
-    return "Gives the rows of a shared array one more element, so that the "
-           "elements of "
-           "a column lie in different banks.";
-  }
-  llvm::StringRef exactness() const override { return "yes"; }
-  llvm::StringRef source() const override {
-    return "NVIDIA, CUDA C++ Best Practices Guide, Shared Memory and Memory "
-           "Banks; "
-           "M. Harris, An Efficient Matrix Transpose in CUDA C/C++, 2013";
-  }
-  void propose(const CatalogueContext &Context, const KernelDiagnosis &Kernel,
-               std::vector<Proposal> &Proposals,
-               std::vector<Declined> &Declines) const override;
-};
-
 /// A shared array of one body, and every access to it.
 struct SharedArray {
   const DeclStmt *Node = nullptr;
@@ -205,27 +186,20 @@ static std::string padded(llvm::StringRef Text) {
       .str();
 }
 
-void SharedPadding::propose(const CatalogueContext &Context,
-                            const KernelDiagnosis &Kernel,
-                            std::vector<Proposal> &Proposals,
-                            std::vector<Declined> &Declines) const {
-  Report Out(id(), Kernel, Proposals, Declines);
-  Checked<KernelView> View = KernelView::create(Context, Kernel);
-  if (!View)
-    return;
-  const Body &First = View->bodies().front();
-  for (const SharedArray &A : sharedArrays(*View, First)) {
+static void propose(const KernelView &View, Report &Out) {
+  const Body &First = View.bodies().front();
+  for (const SharedArray &A : sharedArrays(View, First)) {
     if (A.Extents.size() < 2)
       continue;
     std::vector<unsigned> Lines;
     for (const Access *Use : A.Uses)
-      Lines.push_back(View->line(Use->Node));
-    FileId File = View->function().Definition.File;
+      Lines.push_back(View.line(Use->Node));
+    FileId File = View.function().Definition.File;
     auto OnUse = [&](const LineRef &L) {
       return L.File == File && llvm::is_contained(Lines, L.Line);
     };
     std::vector<const Evidence *> Items =
-        View->evidenceIf([&](const Evidence &E) {
+        View.evidenceIf([&](const Evidence &E) {
           llvm::StringRef Reason = plainReason(E.Reason);
           if (E.Kind == EvidenceKind::Stall && Reason != "short_scoreboard" &&
               Reason != "mio_throttle")
@@ -241,33 +215,33 @@ void SharedPadding::propose(const CatalogueContext &Context,
         });
     if (Items.empty())
       continue;
-    BlockSizes Blocks = blockSizes(*View);
+    BlockSizes Blocks = blockSizes(View);
     std::optional<Failure> Why;
-    for (const Body &B : View->bodies()) {
-      std::vector<SharedArray> All = sharedArrays(*View, B);
+    for (const Body &B : View.bodies()) {
+      std::vector<SharedArray> All = sharedArrays(View, B);
       for (const SharedArray &Same : All)
         if (!Why && Same.Var->getLocation() == A.Var->getLocation()) {
-          Why = cannotPad(*View, B, Same, Blocks);
+          Why = cannotPad(View, B, Same, Blocks);
           if (!Why)
-            Why = cannotFit(*View, Same, All);
+            Why = cannotFit(View, Same, All);
         }
     }
-    const Statement *Decl = View->statement(A.Node);
-    std::string Text = Decl ? padded(View->text(Decl->Range)) : "";
+    const Statement *Decl = View.statement(A.Node);
+    std::string Text = Decl ? padded(View.text(Decl->Range)) : "";
     if (!Why && Text.empty())
       Why = Failure{"in-macro",
                     "the declaration comes from a macro or holds a comment",
-                    View->line(A.Node)};
+                    View.line(A.Node)};
     if (Why) {
       Out.decline(*Why, Items);
       continue;
     }
-    Edit E = newEdit(EditKind::Replace, id(), Items);
+    Edit E = newEdit(EditKind::Replace, Out.Id, Items);
     E.First = E.Last = Decl->Id;
     E.Text = "// optimas-shared-padding: one more column, so that a column's "
              "elements lie "
              "in different banks.\n" +
-             View->indentAt(Decl->Range.File, Decl->Range.Begin) + Text;
+             View.indentAt(Decl->Range.File, Decl->Range.Begin) + Text;
     std::string Name = "`" + A.Var->getNameAsString() + "`";
     E.Reason = "Threads of a warp read or write a column of " + Name + " on " +
                placesOf(Items) + "; with rows of " +
@@ -277,13 +251,19 @@ void SharedPadding::propose(const CatalogueContext &Context,
                      " is a full subscript inside its row, and "
                      "the longer array fits.";
     E.Postcondition = "Every element has an address of its own as before.";
-    Out.propose(*View, "shared padding of " + A.Var->getNameAsString(),
+    Out.propose(View, "shared padding of " + A.Var->getNameAsString(),
                 {std::move(E)}, Items, 4);
   }
 }
 
 const Transformation &sharedPadding() {
-  static const SharedPadding T;
+  static const Entry T(
+      "optimas-shared-padding",
+      "Gives the rows of a shared array one more element, so that the elements "
+      "of a column lie in different banks.",
+      "NVIDIA, CUDA C++ Best Practices Guide, Shared Memory and Memory Banks; "
+      "M. Harris, An Efficient Matrix Transpose in CUDA C/C++, 2013",
+      propose);
   return T;
 }
 

@@ -9,38 +9,8 @@
 namespace optimas {
 using namespace recipes;
 
-namespace {
-class VectorizedAccess : public Transformation {
-public:
-  llvm::StringRef id() const override { return "optimas-vectorized-access"; }
-  llvm::StringRef summary() const override {
-    return "Lets each thread load and store 16 bytes of adjacent elements at "
-           "once instead "
-           "of one element.";
-  }
-  llvm::StringRef exactness() const override { return "yes"; }
-  llvm::StringRef source() const override {
-    return "J. Luitjens, CUDA Pro Tip: Increase Performance with Vectorized "
-           "Memory "
-           "Access, NVIDIA 2013; NVIDIA, CUDA C++ Best Practices Guide, "
-           "Coalesced Access "
-           "to Global Memory";
-  }
-  void propose(const CatalogueContext &Context, const KernelDiagnosis &Kernel,
-               std::vector<Proposal> &Proposals,
-               std::vector<Declined> &Declines) const override;
-};
-} // namespace
-
-void VectorizedAccess::propose(const CatalogueContext &Context,
-                               const KernelDiagnosis &Kernel,
-                               std::vector<Proposal> &Proposals,
-                               std::vector<Declined> &Declines) const {
-  Report Out(id(), Kernel, Proposals, Declines);
-  Checked<KernelView> View = KernelView::create(Context, Kernel);
-  if (!View)
-    return;
-  proposeVectorized(*View, Out, /*Stream=*/false);
+static void propose(const KernelView &View, Report &Out) {
+  proposeVectorized(View, Out, /*Stream=*/false);
 }
 
 void recipes::proposeVectorized(const KernelView &View, Report &Out,
@@ -61,9 +31,9 @@ void recipes::proposeVectorized(const KernelView &View, Report &Out,
     return;
   }
   std::vector<const Evidence *> Own = View.evidenceIn(Plan->Work, Reasons);
-  llvm::erase_if(
-      Own, [](const Evidence *E) { return E->Kind != EvidenceKind::Stall; });
-  if (Own.empty())
+  if (llvm::none_of(Own, [](const Evidence *E) {
+        return E->Kind == EvidenceKind::Stall;
+      }))
     return;
   if (auto Why = proveLaunches(View, *Plan)) {
     Out.decline(*Why, Own);
@@ -88,7 +58,14 @@ void recipes::proposeVectorized(const KernelView &View, Report &Out,
       "elements are done one by one.";
   std::vector<Edit> Edits;
   Edits.push_back(std::move(E));
-  Checked<std::vector<Edit>> Launches = shrinkLaunches(View, *Plan, Id, Own);
+  // A launch of many blocks that do one element a thread is a fact of its own.
+  std::vector<const Evidence *> AtLaunch = Own;
+  llvm::append_range(AtLaunch, View.evidenceIf([](const Evidence &Item) {
+    return Item.Kind == EvidenceKind::Launch &&
+           Item.Reason == "few_elements_per_thread";
+  }));
+  Checked<std::vector<Edit>> Launches =
+      shrinkLaunches(View, *Plan, Id, AtLaunch);
   if (!Launches) {
     Out.decline(Launches.failure(), Own);
     return;
@@ -101,7 +78,14 @@ void recipes::proposeVectorized(const KernelView &View, Report &Out,
 }
 
 const Transformation &vectorizedAccess() {
-  static const VectorizedAccess T;
+  static const Entry T(
+      "optimas-vectorized-access",
+      "Lets each thread load and store 16 bytes of adjacent elements at once "
+      "instead of one element.",
+      "J. Luitjens, CUDA Pro Tip: Increase Performance with Vectorized Memory "
+      "Access, NVIDIA 2013; NVIDIA, CUDA C++ Best Practices Guide, Coalesced "
+      "Access to Global Memory",
+      propose);
   return T;
 }
 

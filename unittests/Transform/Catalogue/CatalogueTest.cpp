@@ -34,6 +34,9 @@ Snippet::Snippet(const std::string &Code) {
   SmallVector<StringRef> Lines;
   StringRef(Code).split(Lines, '\n');
   for (size_t I = 0; I < Lines.size(); ++I) {
+    if (size_t At = Lines[I].find("// launch:"); At != StringRef::npos)
+      Hot.push_back(
+          {I + 1, Lines[I].drop_front(At + strlen("// ")).rtrim().str()});
     size_t At = Lines[I].find("// hot");
     if (At == StringRef::npos)
       continue;
@@ -56,21 +59,34 @@ Snippet::fromFile(const std::string &Path,
 void Snippet::diagnose(
     const std::vector<std::pair<unsigned, std::string>> &Hot) {
   FileId Main = Model->findFile(Model->mainFile().Path).value();
-  for (auto &[Line, Reason] : Hot) {
+  for (auto &[Line, Text] : Hot) {
+    StringRef Reason = Text;
     const Function *F = Model->functionAt(Main, Line);
-    ASSERT_TRUE(F) << "line " << Line << " is in no function";
     Evidence E;
+    if (Reason.consume_front("roofline:")) {
+      E.Kind = EvidenceKind::Roofline;
+    } else if (Reason.consume_front("launch:")) {
+      E.Kind = EvidenceKind::Launch;
+      auto [Name, Rest] = Reason.split(':');
+      for (const Function &Other : Model->functions())
+        if (Other.Name == Name)
+          F = &Other;
+      Reason = Rest;
+    }
+    ASSERT_TRUE(F) << "line " << Line << " is in no function";
     E.Id = D.Items.size() + 1;
     E.Kernel = F->Id;
     E.KernelName = F->Name;
-    E.Reason = Reason;
+    E.Reason = Reason.str();
     E.Consumer = {Main, Model->mainFile().Path, Line, F->Name,
                   Model->mainFile().line(Line).trim().str()};
-    E.Producers.emplace_back();
-    E.Producers.back().Where = E.Consumer;
-    E.Producers.back().Opcode = "LDG";
+    if (E.Kind == EvidenceKind::Stall) {
+      E.Producers.emplace_back();
+      E.Producers.back().Where = E.Consumer;
+      E.Producers.back().Opcode = "LDG";
+    }
     E.Lines = {E.Consumer};
-    E.Metric = "latency_samples:" + Reason + "@line" + std::to_string(Line);
+    E.Metric = "latency_samples:" + E.Reason + "@line" + std::to_string(Line);
     D.Items.push_back(std::move(E));
   }
   for (const Function &F : Model->functions()) {
@@ -137,7 +153,9 @@ std::string Snippet::apply(const Proposal &P) const {
     F.File = R.File;
     F.Offset = R.Begin;
     F.Length = R.End - R.Begin;
-    F.Replacement = E.Text;
+    F.Replacement = StringRef(E.Text).ltrim(" ").str();
+    if (E.Kind == EditKind::InsertBefore)
+      F.Replacement += "\n  "; // as the guard places it
     Edits.push_back(std::move(F));
   }
   sort(Edits, [](const FileEdit &A, const FileEdit &B) {
@@ -149,7 +167,7 @@ std::string Snippet::apply(const Proposal &P) const {
 std::string Snippet::text(const Proposal &P) const {
   for (const Edit &E : P.Edits)
     if (E.Kind != EditKind::LaunchSite)
-      return E.Text;
+      return StringRef(E.Text).ltrim(" ").str();
   return "";
 }
 
@@ -197,6 +215,19 @@ TEST(CatalogueTest, IdsAreSortedAndComplete) {
     EXPECT_FALSE(T->source().empty());
     EXPECT_EQ(T->exactness(), "yes");
     Last = T->id();
+  }
+}
+
+TEST(CatalogueTest, EveryPageBeginsWithTheSummary) {
+  for (const Transformation *T : catalogue()) {
+    std::string Path = OPTIMAS_TEST_DOCS "/catalogue/" +
+                       T->id().drop_front(strlen("optimas-")).str() + ".md";
+    std::string Page = cantFail(readFile(Path, ExitCode::Internal));
+    EXPECT_TRUE(StringRef(Page).starts_with(
+        ("# " + T->id() + "\n\n" + T->summary() + "\n").str()))
+        << Path;
+    EXPECT_TRUE(StringRef(Page).contains("## What calls for it")) << Path;
+    EXPECT_TRUE(StringRef(Page).contains("## Declined by")) << Path;
   }
 }
 

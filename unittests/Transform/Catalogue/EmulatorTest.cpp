@@ -73,13 +73,14 @@ private:
 
 static void compare(const Snippet &S,
                     const std::vector<std::vector<std::string>> &Arguments,
-                    const std::vector<std::string> &Kernels) {
+                    const std::vector<std::string> &Kernels,
+                    llvm::StringRef Checks = "*") {
   ScratchDir Dir = cantFail(ScratchDir::create("optimas-emulator"));
   Program Original(Dir, "original", S.model().mainFile().Text);
   std::vector<std::string> Expected;
   for (auto &Args : Arguments)
     Expected.push_back(Original.run(Args));
-  std::vector<Proposal> Ps = S.run().Proposals;
+  std::vector<Proposal> Ps = S.run(Checks).Proposals;
   for (const std::string &Kernel : Kernels)
     EXPECT_TRUE(
         llvm::any_of(Ps, [&](const Proposal &P) { return P.Group == Kernel; }))
@@ -97,6 +98,31 @@ TEST(EmulatorTest, EveryShapeSizeAndAlignment) {
   Snippet S(cantFail(
       readFile(OPTIMAS_TEST_EMULATOR "/kernels.cu", ExitCode::Internal)));
   compare(S, {{}}, {"copy", "triad", "dot", "gather", "transpose"});
+}
+
+/// What other evidence calls for: the better proposals for the lines above
+/// would crowd these out.
+TEST(EmulatorTest, HintsHoistingUnrollAndLaunchShape) {
+  std::string Path = OPTIMAS_TEST_EMULATOR "/kernels.cu";
+  std::string Text = cantFail(readFile(Path, ExitCode::Internal));
+  auto LineOf = [&Text](const char *Code) {
+    size_t At = Text.find(Code);
+    EXPECT_NE(At, std::string::npos) << Code;
+    return unsigned(llvm::StringRef(Text).take_front(At).count('\n')) + 1;
+  };
+  const std::vector<
+      std::pair<std::string, std::vector<std::pair<unsigned, std::string>>>>
+      Evidence = {{"optimas-streaming-hints",
+                   {{LineOf("c[i] = a[i];"), "roofline:dram"}}},
+                  {"optimas-launch-shape",
+                   {{LineOf("copy<<<"), "launch:copy:occupancy"}}},
+                  {"optimas-unroll", {{LineOf("sums[t] += a[i]"), "wait"}}},
+                  {"optimas-invariant-load-hoisting",
+                   {{LineOf("* scale[0]"), "long_scoreboard"}}}};
+  const char *const Kernels[] = {"copy", "copy", "dot", "gather"};
+  for (size_t I = 0; I < Evidence.size(); ++I)
+    compare(Snippet::fromFile(Path, Evidence[I].second), {{}}, {Kernels[I]},
+            Evidence[I].first);
 }
 
 TEST(EmulatorTest, TopkExample) {

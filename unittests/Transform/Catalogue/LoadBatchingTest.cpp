@@ -285,18 +285,19 @@ TEST(LoadBatchingTest, LoadsFirstInnerBeforeOuterOncePerText) {
     }
     // The iterations that do not fill a batch.
     if (i < n) {
+      const long long left = n - static_cast<long long>(i);
       int indexBatch[batch];
       T inBatch[batch];
       #pragma unroll
       for (int slot = 0; slot < batch; ++slot)
-        if (i + slot * span < n) {
+        if (slot * span < left) {
           const unsigned int item = i + slot * stride;
           indexBatch[slot] = index[item];
           inBatch[slot] = in[indexBatch[slot]];
         }
       #pragma unroll
       for (int slot = 0; slot < batch; ++slot)
-        if (i + slot * span < n) {
+        if (slot * span < left) {
           total += inBatch[slot] * inBatch[slot];
         }
     }
@@ -332,7 +333,7 @@ TEST(LoadBatchingTest, TakesNamesThatAreFree) {
 TEST(LoadBatchingTest, GuardsOddSigns) {
   auto Mixed = loops().proposals("mixed", Batching);
   ASSERT_FALSE(Mixed.empty());
-  EXPECT_THAT(loops().text(Mixed[0]), HasSubstr("< static_cast<unsigned int>((int)n)"));
+  EXPECT_THAT(loops().text(Mixed[0]), HasSubstr("left = (static_cast<unsigned int>((int)n)) - static_cast<long long>(i)"));
   auto Signed = loops().proposals("signedStep", Batching);
   ASSERT_FALSE(Signed.empty());
   EXPECT_THAT(loops().text(Signed[0]), HasSubstr("for (; i < n && i + (batch - 1)"));

@@ -243,18 +243,20 @@ TEST(VectorizedAccessTest, OneEditForEveryElementSize) {
   EXPECT_EQ(elements().text(Ps[0]),
             R"({ // optimas-vectorized-access: each thread does the elements of 16 bytes.
       constexpr size_t width = 16 / sizeof(T);
-      struct alignas(16) Vector {
+      union Vector {
+        uint4 bits;
         T at[width];
       };
       const size_t first = static_cast<size_t>(i) * width;
       const bool aligned = (reinterpret_cast<size_t>(out) | reinterpret_cast<size_t>(in)) % 16 == 0;
       if (aligned && first + width <= n) {
         Vector outVector;
-        const Vector inVector = *reinterpret_cast<const Vector *>(in + first);
+        Vector inVector;
+        inVector.bits = *reinterpret_cast<const uint4 *>(in + first);
         #pragma unroll
         for (size_t e = 0; e < width; ++e)
           outVector.at[e] = s * inVector.at[e];
-        *reinterpret_cast<Vector *>(out + first) = outVector;
+        *reinterpret_cast<uint4 *>(out + first) = outVector.bits;
       } else { // a misaligned array, or the last elements
         for (size_t e = first; e < first + width && e < n; ++e)
           out[e] = s * in[e];
@@ -276,7 +278,7 @@ TEST(VectorizedAccessTest, EarlyReturnAndInPlace) {
   auto Ps = elements().proposals("early", Vectorize);
   ASSERT_EQ(Ps.size(), 1u);
   std::string Text = elements().text(Ps[0]);
-  EXPECT_THAT(Text, HasSubstr("Vector outVector = *reinterpret_cast<const Vector *>(out + "
+  EXPECT_THAT(Text, HasSubstr("outVector.bits = *reinterpret_cast<const uint4 *>(out + "
                               "first);"));
   EXPECT_THAT(Text, HasSubstr(R"(
       for (size_t e = 0; e < width; ++e) {
