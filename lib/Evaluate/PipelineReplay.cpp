@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "PipelineImpl.h"
+#include "RecordCheck.h"
 #include "optimas/Evaluate/Replay.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -97,6 +98,8 @@ Error Pipeline::replay() {
     const CandidateOutcome *Found = Unfit.empty() ? findOutcome(*R, Out.Key) : nullptr;
     if (Found) {
       take(Out, *Found, On);
+      if (Error E = checkRecorded(Out, Versions[I]->Kernels, Versions[I]->Headroom, O, Path))
+        return E;
       // What the final result consists of is built here as well; the rest is history.
       if (Out.Kept)
         ToBuild.push_back(Versions[I].get());
@@ -183,14 +186,17 @@ Error Pipeline::replayFinal(const Recording &R, Members Kept, const std::string 
     return Error::success();
   }
   take(Final, *Found, On);
-  Final.Kept = true;
   if (V) {
+    if (Error E = checkRecorded(Final, V->Kernels, V->Headroom, O,
+                                recordingPath(O.ReplayDir, S.Command.File)))
+      return E;
     compareCode(*V, Final, R, CompilerBuild);
     // Registers and spills are this machine's compiler's own.
     Final.ResourcesBefore = Baseline.Device.Resources;
     Final.ResourcesAfter = V->Device.Resources;
     Final.OtherKernelsIdentical = V->Device.Ok && V->ChangedOthers.empty();
   }
+  Final.Kept = true;
   if (Final.Recorded)
     Result.Ablations = R.Ablations;
   if (!Final.Recorded)

@@ -170,7 +170,10 @@ void TextReport::candidate(const CandidateOutcome &C) {
 void TextReport::candidates() {
   if (R.Evaluation.Candidates.empty())
     return;
-  W.heading("Candidates (* kept)");
+  const std::optional<CandidateOutcome> &F = R.Evaluation.Final;
+  // Without a measurement the star is only the evidence's first choice.
+  W.heading(F && !F->Validation.Ran ? "Candidates (* chosen by the evidence alone, not validated)"
+                                    : "Candidates (* kept)");
   for (const CandidateOutcome &C : R.Evaluation.Candidates)
     candidate(C);
 }
@@ -199,7 +202,7 @@ void TextReport::resources(const CandidateOutcome &C) {
 
 void TextReport::validation(const ValidationOutcome &V) {
   if (!V.Ran) {
-    W.wrapped("results: not compared", 4, 6);
+    W.wrapped("results: not validated, nothing was run", 4, 6);
     return;
   }
   std::string Text = "results: " + V.label();

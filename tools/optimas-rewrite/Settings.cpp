@@ -99,10 +99,14 @@ Options::Options(Settings &S) {
   add(*this, "checks", S.Checks, "globs",
       "Catalogue entries to use, as in clang-tidy: '*,-optimas-unroll'");
   add(*this, "emit-prompt", S.EmitPrompt, "dir", "Write the prompt there and stop");
-  add(*this, "fix", S.Fix, "", "Write the accepted edits into the sources");
-  add(*this, "patch", S.Patch, "file", "Write the accepted edits as a unified diff");
+  add(*this, "fix", S.Fix, "",
+      "Write the result into the sources, if it is validated and faster");
+  add(*this, "fix-unvalidated", S.FixUnvalidated, "",
+      "--fix, also for a result that was not validated or not measured");
+  add(*this, "patch", S.Patch, "file",
+      "Write the result as a unified diff, validated or not");
   add(*this, "export-fixes", S.ExportFixes, "file",
-      "Write the accepted edits as YAML for clang-apply-replacements");
+      "Write the result as YAML for clang-apply-replacements, validated or not");
   add(*this, "project-root", S.ProjectRoot, "dir", "Only files below it may be edited");
   add(*this, "build", S.Build, "command", "Command that builds the program");
   add(*this, "validate", S.Validate, "bytes|command:CMD|none",
@@ -167,6 +171,10 @@ static Error checkRanges(const Settings &S) {
     return Bad("--validate", "must be 'bytes', 'command:CMD' or 'none'");
   if (!S.Record.empty() && !S.Replay.empty())
     return Bad("--record, --replay", "cannot be used together");
+  if (S.Fix && !S.FixUnvalidated && !S.Evaluate)
+    return makeError(ExitCode::Usage, "nothing would be validated", "--fix, --evaluate=false",
+                     "leave out --evaluate=false, or write unvalidated edits with "
+                     "--fix-unvalidated");
   if (!S.Candidate.empty() && (S.Fix || !S.Evaluate))
     return Bad("--candidate", "cannot be used with --fix or --evaluate=false");
   SmallVector<StringRef, 4> Kinds;
@@ -237,6 +245,7 @@ Expected<ParsedCommandLine> parseCommandLine(int Argc, const char **Argv) {
   raw_string_ostream OS(Problems);
   if (!cl::ParseCommandLineOptions(Own.size(), Own.data(), Overview, &OS))
     return wrongCommandLine(OS.str());
+  S.Fix |= S.FixUnvalidated;
   S.Sources.assign(O.Sources.begin(), O.Sources.end());
 
   std::vector<std::string> Given;

@@ -38,6 +38,7 @@ struct Settings {
 
   // Edits.
   bool Fix = false;
+  bool FixUnvalidated = false; ///< --fix also writes what nothing validated
   std::string Patch, ExportFixes, ProjectRoot;
 
   // Evaluation.

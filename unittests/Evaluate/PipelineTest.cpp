@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "FakeProgram.h"
+#include "optimas/Evaluate/Measure.h"
 #include "optimas/Evaluate/Pipeline.h"
 #include "optimas/Evaluate/Replay.h"
 #include "llvm/Support/Program.h"
@@ -304,6 +305,59 @@ TEST_F(PipelineTest, ARecordingIsReplayedAndLabelled) {
   EXPECT_TRUE(R.Built);
   EXPECT_TRUE(R.Candidates[0].Recorded);
   EXPECT_NE(Steps.find("building 1 candidate"), std::string::npos) << Steps;
+}
+
+TEST_F(PipelineTest, ARecordingThatContradictsItselfIsRefused) {
+  add("half", "g", "A=1", "NS=500");
+  O.RecordDir = Root + "/rec";
+  evaluate();
+  O.RecordDir.clear();
+  O.ReplayDir = Root + "/rec";
+  std::string Path = Root + "/rec/a.evaluation.json";
+  Recording True =
+      llvm::cantFail(parseRecording(llvm::cantFail(readFile(Path, ExitCode::Usage)), Path));
+  auto With = [&](llvm::function_ref<void(CandidateOutcome &)> Change) {
+    Recording R = True;
+    Change(R.Candidates[0]);
+    Change(*R.Final);
+    put(Path, toJson(R));
+  };
+  auto Says = [&](llvm::function_ref<void(CandidateOutcome &)> Change) {
+    With(Change);
+    std::string Text = problem();
+    EXPECT_EQ(Code, ExitCode::EvidenceUnusable);
+    return Text;
+  };
+  auto Has = [](const std::string &Text, const char *What) {
+    return Text.find(What) != std::string::npos;
+  };
+  EXPECT_TRUE(Has(Says([](CandidateOutcome &C) { C.Kernels[0].Low = 1.01; }), "`low`"));
+  EXPECT_TRUE(Has(Says([](CandidateOutcome &C) { C.Wall.NoiseHigh = 9; }), "`noise_high`"));
+  EXPECT_TRUE(Has(Says([](CandidateOutcome &C) { C.Kernels[0].CandidateSamples.pop_back(); }),
+                  "`candidate_samples`"));
+  EXPECT_TRUE(Has(Says([](CandidateOutcome &C) { C.Validation.OutputIdentical = false; }),
+                  "`validation.output_identical`"));
+  EXPECT_TRUE(Has(Says([](CandidateOutcome &C) { C.Kernels.pop_back(); }), "`kernels`"));
+  // Its own figures agree, but nobody would have believed them live.
+  With([&](CandidateOutcome &C) {
+    for (Comparison &K : C.Kernels) {
+      std::vector<double> Quick = K.BaselineSamples;
+      for (double &V : Quick)
+        V /= 20;
+      K = compareSamples(K.Name, K.BaselineSamples, Quick, O.Seed);
+    }
+  });
+  EvaluationResult R = evaluate(/*WithGpu=*/false);
+  EXPECT_EQ(R.Candidates[0].Verdict, VerdictKind::Ambiguous);
+  EXPECT_TRUE(R.Candidates[0].Implausible);
+  EXPECT_FALSE(R.Candidates[0].Kept);
+  // A command's word counts only where this run takes it.
+  With([](CandidateOutcome &C) {
+    C.Validation.AcceptedByCommand = true;
+    C.Validation.MemoryIdentical = false;
+  });
+  R = evaluate(/*WithGpu=*/false);
+  EXPECT_EQ(R.Candidates[0].Verdict, VerdictKind::Ambiguous);
 }
 
 TEST_F(PipelineTest, TheResultIsProfiledAgainWhereItLies) {
