@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "TextWriter.h"
+#include "optimas/Support/Terminal.h"
 #include "llvm/Support/Locale.h"
 
 using namespace llvm;
@@ -34,14 +35,17 @@ std::string TextWriter::paint(StringRef Text, raw_ostream::Colors Color) const {
 
 void TextWriter::heading(const Twine &Text) {
   OS << '\n';
+  std::string Shown = visible(Text.str());
   if (O.Color)
-    OS << "\x1b[1m" << Text << "\x1b[0m\n";
+    OS << "\x1b[1m" << Shown << "\x1b[0m\n";
   else
-    OS << Text << '\n';
+    OS << Shown << '\n';
 }
 
+void TextWriter::line(const Twine &Text) { OS << visible(Text.str(), O.Color) << '\n'; }
+
 void TextWriter::wrapped(const Twine &Text, unsigned First, unsigned Rest) {
-  std::string Storage = Text.str();
+  std::string Storage = visible(Text.str(), O.Color);
   SmallVector<StringRef, 32> Words;
   SplitString(Storage, Words, " \n");
   unsigned Indent = First, Column = First;
@@ -68,7 +72,7 @@ void TextWriter::wrapped(const Twine &Text, unsigned First, unsigned Rest) {
 }
 
 void TextWriter::cut(const Twine &Text, unsigned Indent) {
-  std::string S = Text.str();
+  std::string S = visible(StringRef(Text.str()).rtrim("\r\n"));
   unsigned Room = O.Columns > Indent ? O.Columns - Indent : 1;
   if (columnsOf(S) > Room) {
     while (!S.empty() && columnsOf(S) + 1 > Room) {
@@ -84,7 +88,8 @@ void TextWriter::cut(const Twine &Text, unsigned Indent) {
 
 void TextWriter::diff(StringRef Text, unsigned Indent) {
   SmallVector<StringRef, 64> Lines;
-  Text.rtrim('\n').split(Lines, '\n');
+  std::string Shown = visible(Text);
+  StringRef(Shown).rtrim('\n').split(Lines, '\n');
   for (StringRef Line : Lines) {
     raw_ostream::Colors Color = Line.starts_with("+")   ? raw_ostream::GREEN
                                 : Line.starts_with("-") ? raw_ostream::RED

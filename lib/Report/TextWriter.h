@@ -12,7 +12,8 @@
 
 namespace optimas {
 
-/// Writes lines that keep to a width, in colours where they are wanted.
+/// Writes lines that keep to a width, in colours where they are wanted. Control characters
+/// in what it is given are shown, not obeyed.
 class TextWriter {
 public:
   TextWriter(llvm::raw_ostream &OS, const TextOptions &O) : OS(OS), O(O) {}
@@ -24,7 +25,7 @@ public:
   void wrapped(const llvm::Twine &Text, unsigned First, unsigned Rest);
   /// One line as it is, cut with `…` at the width (source text, which no one wants wrapped).
   void cut(const llvm::Twine &Text, unsigned Indent);
-  void line(const llvm::Twine &Text) { OS << Text << '\n'; }
+  void line(const llvm::Twine &Text);
   /// A unified diff, coloured by line.
   void diff(llvm::StringRef Text, unsigned Indent);
   std::string paint(llvm::StringRef Text, llvm::raw_ostream::Colors Color) const;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "optimas/Support/Error.h"
+#include "optimas/Support/Terminal.h"
 
 using namespace llvm;
 
@@ -51,8 +52,10 @@ ExitCode exitCodeOf(const Error &E) {
 ExitCode reportError(raw_ostream &OS, Error E) {
   ExitCode Code = exitCodeOf(E);
   handleAllErrors(std::move(E), [&OS](const ErrorInfoBase &Info) {
-    OS << "error: ";
-    Info.log(OS);
+    std::string Text;
+    raw_string_ostream Log(Text);
+    Info.log(Log);
+    OS << "error: " << visible(Text);
     if (!Info.isA<UserError>())
       OS << "\n  " << ReportIt;
     OS << '\n';

@@ -9,11 +9,12 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Base64.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cerrno>
+#include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,17 +23,50 @@ using namespace llvm;
 
 namespace optimas {
 
+/// More than any source, answer, database, profile or report has; a sparse file of terabytes
+/// must not fill the memory.
+static constexpr off_t MostBytes = off_t(4) << 30;
+
 Expected<std::string> readFile(StringRef Path, ExitCode Code) {
-  if (sys::fs::is_directory(Path))
+  auto Failed = [&](const Twine &What) {
+    return makeError(Code, "cannot be read: " + What, Path,
+                     "check the path and its permissions");
+  };
+  // Opened before it is looked at, so that both are the same file; without O_NONBLOCK a
+  // pipe that nobody writes would hold us here.
+  int Fd = ::open(Path.str().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (Fd < 0)
+    return Failed(std::strerror(errno));
+  scope_exit Close([Fd] { ::close(Fd); });
+  struct stat Is;
+  if (::fstat(Fd, &Is) != 0)
+    return Failed(std::strerror(errno));
+  if (S_ISDIR(Is.st_mode))
     return makeError(Code, "is a folder, not a file", Path, "name a file");
-  // Volatile: the file may be written by another process while it is mapped.
-  auto Buffer = MemoryBuffer::getFile(Path, /*IsText=*/false,
-                                      /*RequiresNullTerminator=*/false,
-                                      /*IsVolatile=*/true);
-  if (!Buffer)
-    return makeError(Code, "cannot be read: " + Buffer.getError().message(),
-                     Path, "check the path and its permissions");
-  return (*Buffer)->getBuffer().str();
+  if (!S_ISREG(Is.st_mode))
+    return makeError(Code, "is no regular file (a pipe, a socket or a device)", Path,
+                     "write its content to a file and name that");
+  if (Is.st_size > MostBytes)
+    return makeError(Code,
+                     "has " + Twine(Is.st_size >> 20) + " MiB; at most " +
+                         Twine(MostBytes >> 20) + " MiB are read",
+                     Path, "check that it is the file you mean");
+  // Files of /proc say 0, and one may grow meanwhile: read to the end, not to st_size.
+  std::string Bytes;
+  Bytes.reserve(Is.st_size);
+  for (char Block[65536];;) {
+    ssize_t N = ::read(Fd, Block, sizeof(Block));
+    if (N < 0 && errno == EINTR)
+      continue;
+    if (N < 0)
+      return Failed(std::strerror(errno));
+    if (N == 0)
+      return Bytes;
+    Bytes.append(Block, N);
+    if (off_t(Bytes.size()) > MostBytes)
+      return makeError(Code, "does not end within " + Twine(MostBytes >> 20) + " MiB", Path,
+                       "check that it is the file you mean");
+  }
 }
 
 static Error writeFailed(StringRef Path, int Number) {

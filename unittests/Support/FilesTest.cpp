@@ -4,6 +4,7 @@
 #include "optimas/Support/Files.h"
 #include "gtest/gtest.h"
 #include <sys/stat.h>
+#include <unistd.h>
 
 using namespace optimas;
 
@@ -48,6 +49,24 @@ TEST(Files, AStagedFileIsInvisibleUntilCommitted) {
   for (llvm::sys::fs::directory_iterator I(D.path(), EC), End; I != End; I.increment(EC))
     ++Entries;
   EXPECT_EQ(Entries, 1u) << "a temporary file was left";
+}
+
+TEST(Files, OnlyRegularFilesOfAReadableSizeAreRead) {
+  ScratchDir D = scratch();
+  ASSERT_EQ(::mkfifo(D.file("pipe").c_str(), 0600), 0);
+  // A sparse file takes no room on the disk.
+  ASSERT_FALSE(llvm::errorToBool(writeFileAtomically(D.file("huge"), "")));
+  ASSERT_EQ(::truncate(D.file("huge").c_str(), off_t(1) << 40), 0);
+  auto Says = [](const std::string &Path) {
+    auto R = readFile(Path, ExitCode::Usage);
+    return R ? std::string("read") : llvm::toString(R.takeError());
+  };
+  EXPECT_NE(Says(D.file("pipe")).find("is no regular file"), std::string::npos);
+  EXPECT_NE(Says("/dev/zero").find("is no regular file"), std::string::npos);
+  EXPECT_NE(Says(D.file("huge")).find("has 1048576 MiB; at most"), std::string::npos);
+  // Its size is said to be 0.
+  EXPECT_EQ(Says("/proc/self/status"), "read");
+  EXPECT_FALSE(llvm::cantFail(readFile("/proc/self/status", ExitCode::Usage)).empty());
 }
 
 TEST(Files, ReadingAFolderOrNothingIsAnErrorWithTheAskedCode) {
