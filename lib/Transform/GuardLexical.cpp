@@ -84,6 +84,21 @@ static MaybeHit checkCharacters(StringRef Text) {
                                       " are taken: replace fewer statements");
   if (Text.contains('\0'))
     return hit("guard-text-encoding", "the text holds a NUL byte; plain UTF-8 is legal");
+  // A carriage return alone ends a line for some tools and none for others; the rest
+  // a terminal obeys: in both the text shown is not the text compiled.
+  for (size_t I = 0; I < Text.size(); ++I) {
+    unsigned char C = Text[I];
+    bool LoneReturn = C == '\r' && !Text.drop_front(I + 1).starts_with("\n");
+    bool C1 = C == 0xC2 && I + 1 < Text.size() && (Text[I + 1] & 0xE0) == 0x80;
+    if (LoneReturn || C1 || C == 0x7F || (C < 0x20 && !StringRef("\t\n\r").contains(C)))
+      return hit("guard-lexical-trick",
+                 "the text holds " +
+                     (LoneReturn ? std::string("a carriage return without a line feed")
+                                 : "the control character U+00" +
+                                       utohexstr(C1 ? Text[I + 1] & 0xFF : C,
+                                                 /*LowerCase=*/false, 2)) +
+                     " at byte " + Twine(I) + "; blanks, tabs and line ends are legal");
+  }
   size_t Bad = 0;
   if (!json::isUTF8(Text, &Bad))
     return hit("guard-text-encoding", "the text is not UTF-8 at byte " + Twine(Bad));

@@ -28,7 +28,7 @@ static const GuardRule Rules[] = {
     {"guard-no-change", "The text is empty or what stands there already."},
     {"guard-text-size", "The text is longer than 64 KiB."},
     {"guard-text-encoding", "The text is not UTF-8 or holds a NUL byte."},
-    {"guard-lexical-trick", "The text holds a line splice, trigraph, digraph, raw string, look-alike name or bidirectional control."},
+    {"guard-lexical-trick", "The text holds a line splice, trigraph, digraph, raw string, look-alike name, bidirectional or other control."},
     {"guard-unbalanced", "A bracket, comment or literal of the text is not closed, or closes what the text did not open."},
     {"guard-directive", "The text holds a preprocessor directive or token pasting."},
     {"guard-pragma", "The text holds a pragma other than `#pragma unroll [N]`."},

@@ -99,6 +99,18 @@ TEST(GuardLexical, WordsNeedAReasonInTheReplacedText) {
   EXPECT_EQ(rule("{ struct S { int x; }; }", "", /*Trusted=*/true), "");
 }
 
+TEST(GuardLexical, ControlCharactersAreRefused) {
+  // One tool's line end is another's blank: `y = 2;` is code for one of them.
+  EXPECT_EQ(rule("x = 1; // why\r y = 2;"), "guard-lexical-trick");
+  EXPECT_EQ(rule("x = 1;\r"), "guard-lexical-trick");
+  EXPECT_EQ(rule("x = 1; // \x1b[8m hidden"), "guard-lexical-trick");
+  EXPECT_EQ(rule("x = 1; // \x08\x08"), "guard-lexical-trick");
+  EXPECT_EQ(rule("x =\f1;"), "guard-lexical-trick");
+  EXPECT_EQ(rule("x = 1; // \x7f"), "guard-lexical-trick");
+  EXPECT_EQ(rule("x = 1; // \xC2\x9B" "8m"), "guard-lexical-trick"); // C1's CSI
+  EXPECT_EQ(rule("x = 1;\r\n\ty = 2; // \xC2\xB5s, \xC3\xA9\n"), "");
+}
+
 TEST(GuardLexical, WholeStatements) {
   EXPECT_EQ(rule("x = 1"), "guard-not-statements");
   EXPECT_EQ(rule("if (x)"), "guard-not-statements");
