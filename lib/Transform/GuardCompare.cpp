@@ -136,7 +136,11 @@ static std::string listed(const std::map<std::string, unsigned> &Counts) {
 static MaybeHit compareCalls(const CodeFacts &Old, const CodeFacts &New,
                              const EditPolicy &Policy) {
   for (const auto &[Name, Fact] : New.Callees) {
-    if (Old.Callees.count(Name) || isBarrier(Name) || isAtomic(Name))
+    auto Was = Old.Callees.find(Name);
+    // The program's own function of the name that a library's had is another one.
+    if (Was != Old.Callees.end() && (Was->second.InProject || !Fact.InProject))
+      continue;
+    if (isBarrier(Name) || isAtomic(Name))
       continue;
     StringRef Sharper = ruleAgainstCall(Name);
     if (!Sharper.empty())
@@ -229,6 +233,12 @@ static MaybeHit compareTypes(const CodeFacts &Old, const CodeFacts &New,
     if (!Old.CastAways.count(P))
       return hit("guard-cast-away", "the cast from '" + P.first + "' to '" + P.second +
                                         "' drops const or volatile");
+  // The catalogue makes no address; what it asks of one (its alignment) it has proved.
+  for (const std::string &What : New.Addresses)
+    if (!Policy.Trusted && !Old.Addresses.count(What))
+      return hit("guard-cast-away",
+                 What + ", which the replaced text does not do: what the address then "
+                        "reaches cannot be told");
   return std::nullopt;
 }
 

@@ -64,6 +64,9 @@ bool FactVisitor::VisitVarDecl(VarDecl *V) {
     Facts.Statics[Name] = typeText(V->getType());
   widen(Facts.FloatBits, Name, bitsOf(Context, V->getType(), true));
   widen(Facts.IntBits, Name, bitsOf(Context, V->getType(), false));
+  if (!isa<ParmVarDecl>(V) && !V->getType()->isDependentType() &&
+      V->needsDestruction(Context) == QualType::DK_cxx_destructor)
+    addDestructor(Context.getBaseElementType(V->getType()), V->getLocation());
   return true;
 }
 
@@ -73,8 +76,10 @@ void FactVisitor::addVolatile(StringRef Name, QualType T) {
 }
 
 bool FactVisitor::VisitMemberExpr(MemberExpr *M) {
+  // By string: a conversion, destructor or operator has no identifier.
   if (inRange(M))
-    addVolatile(M->getMemberDecl()->getName(), M->getMemberDecl()->getType());
+    addVolatile(M->getMemberDecl()->getNameAsString(),
+                M->getMemberDecl()->getType());
   return true;
 }
 
@@ -135,10 +140,12 @@ bool FactVisitor::VisitCastExpr(CastExpr *C) {
        (Pointee.isVolatileQualified() && !Target.isVolatileQualified())))
     Facts.CastAways.insert({From.getCanonicalType().getAsString(),
                             To.getCanonicalType().getAsString()});
+  noteAddress(C);
   return true;
 }
 
 bool FactVisitor::VisitBinaryOperator(BinaryOperator *B) {
+  noteDistance(B);
   if (!inRange(B) || !(B->isAdditiveOp() || B->isMultiplicativeOp() ||
                        B->isCompoundAssignmentOp()))
     return true;

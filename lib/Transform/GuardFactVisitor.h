@@ -75,6 +75,8 @@ public:
     return true;
   }
   bool VisitAsmStmt(clang::AsmStmt *A);
+  bool VisitAtomicExpr(clang::AtomicExpr *A);
+  bool VisitCXXBindTemporaryExpr(clang::CXXBindTemporaryExpr *T);
 
 private:
   std::optional<unsigned> offsetOf(clang::SourceLocation L) const {
@@ -90,10 +92,25 @@ private:
   bool inRange(const clang::Stmt *S) const {
     return inside(S->getBeginLoc(), Range);
   }
+  /// Where \p S runs: the initialiser of a member or the default of a parameter runs
+  /// where it is left out, wherever it is written. Of the statement being visited.
+  bool runsInRange(const clang::Stmt *S) const {
+    for (const clang::Stmt *A : Ancestors) {
+      if (const auto *D = llvm::dyn_cast<clang::CXXDefaultInitExpr>(A))
+        return inside(D->getUsedLocation(), Range);
+      if (const auto *D = llvm::dyn_cast<clang::CXXDefaultArgExpr>(A))
+        return inside(D->getUsedLocation(), Range);
+    }
+    return inRange(S);
+  }
   unsigned lineOf(const clang::Stmt *S) const {
     return SM.getExpansionLineNumber(S->getBeginLoc());
   }
   bool inProject(const clang::Decl *D) const {
+    // A function that the compiler wrote is its class's.
+    if (const auto *M = llvm::dyn_cast<clang::CXXMethodDecl>(D);
+        M && M->isImplicit())
+      D = M->getParent();
     clang::SourceLocation L = SM.getExpansionLoc(D->getLocation());
     if (L.isInvalid() || D->isImplicit() || SM.isInSystemHeader(L))
       return false;
@@ -108,7 +125,11 @@ private:
   }
   bool countJump(const clang::Stmt *S, bool OrSwitch, unsigned &Counter);
   void addCall(llvm::StringRef Name, const clang::Decl *Callee,
-               const clang::Stmt *At);
+               clang::SourceLocation At);
+  void addDestructor(clang::QualType T, clang::SourceLocation At);
+  void noteAddress(const clang::CastExpr *C);
+  void noteDistance(const clang::BinaryOperator *B);
+  bool onlyTestsAlignment() const;
   void addVolatile(llvm::StringRef Name, clang::QualType T);
   void addLeak(const clang::Decl *D);
   void addShared(const clang::VarDecl *V);

@@ -37,10 +37,10 @@ bool FactVisitor::countJump(const Stmt *S, bool OrSwitch, unsigned &Counter) {
   return true;
 }
 
-void FactVisitor::addCall(StringRef Name, const Decl *Callee, const Stmt *At) {
+void FactVisitor::addCall(StringRef Name, const Decl *Callee, SourceLocation At) {
   auto [It, New] = Facts.Callees.try_emplace(Name.str());
   if (New)
-    It->second.Line = lineOf(At);
+    It->second.Line = SM.getExpansionLineNumber(At);
   if (Callee)
     It->second.InProject |= inProject(Callee);
   if (Spelled && isBarrier(Name))
@@ -50,39 +50,70 @@ void FactVisitor::addCall(StringRef Name, const Decl *Callee, const Stmt *At) {
 }
 
 bool FactVisitor::VisitCallExpr(CallExpr *C) {
-  if (!inRange(C))
+  if (!runsInRange(C))
     return true;
+  SourceLocation At = C->getBeginLoc();
   if (const FunctionDecl *F = C->getDirectCallee()) {
     std::string Name = F->getNameAsString();
-    // Reading threadIdx.x is a call inside; operators of library types are
-    // arithmetic.
-    if (StringRef(Name).starts_with("__fetch_builtin_") ||
-        (isa<CXXOperatorCallExpr>(C) && !inProject(F)))
+    // Reading threadIdx.x is a call inside.
+    if (StringRef(Name).starts_with("__fetch_builtin_"))
       return true;
-    addCall(Name, F, C);
+    if (isa<CXXOperatorCallExpr>(C) || isa<CXXConversionDecl>(F)) {
+      // Those of library types are arithmetic, those of the program anything: another
+      // class's operator is another function.
+      if (F->isTrivial() || !inProject(F))
+        return true;
+      Name = F->getQualifiedNameAsString();
+    }
+    addCall(Name, F, At);
     return true;
   }
   const Expr *Callee = C->getCallee()->IgnoreParenImpCasts();
   if (const auto *U = dyn_cast<OverloadExpr>(Callee))
-    addCall(U->getName().getAsString(), nullptr, C);
+    addCall(U->getName().getAsString(), nullptr, At);
   else if (const auto *M = dyn_cast<CXXDependentScopeMemberExpr>(Callee))
-    addCall(M->getMember().getAsString(), nullptr, C);
+    addCall(M->getMember().getAsString(), nullptr, At);
   else if (const auto *D = dyn_cast<DependentScopeDeclRefExpr>(Callee))
-    addCall(D->getDeclName().getAsString(), nullptr, C);
+    addCall(D->getDeclName().getAsString(), nullptr, At);
   else if (!isa<CXXPseudoDestructorExpr>(Callee))
-    addCall("a function through a pointer", nullptr, C);
+    addCall("a function through a pointer", nullptr, At);
   return true;
 }
 
 bool FactVisitor::VisitCXXConstructExpr(CXXConstructExpr *C) {
-  if (!inRange(C))
+  if (!runsInRange(C))
     return true;
   const CXXConstructorDecl *Constructor = C->getConstructor();
   if (Constructor->isTrivial() || Constructor->getParent()->isLambda())
     return true;
   std::string Name = Constructor->getParent()->getNameAsString();
   if (Name != "dim3")
-    addCall(Name, Constructor, C);
+    addCall(Name, Constructor, C->getBeginLoc());
+  return true;
+}
+
+bool FactVisitor::VisitAtomicExpr(AtomicExpr *A) {
+  if (!runsInRange(A))
+    return true;
+  // No call for Clang: the name is what was written, or stands for another spelling.
+  StringRef Name = A->getOpAsString();
+  addCall(isAtomic(Name) ? Name.str() : ("__atomic " + Name).str(), nullptr,
+          A->getBeginLoc());
+  return true;
+}
+
+void FactVisitor::addDestructor(QualType T, SourceLocation At) {
+  const auto *Class = T->getAsCXXRecordDecl();
+  if (!Class || !Class->hasDefinition() || Class->hasTrivialDestructor())
+    return;
+  const CXXDestructorDecl *D = Class->getDestructor();
+  addCall("~" + Class->getNameAsString(), D ? static_cast<const Decl *>(D) : Class,
+          At);
+}
+
+bool FactVisitor::VisitCXXBindTemporaryExpr(CXXBindTemporaryExpr *T) {
+  if (runsInRange(T))
+    addDestructor(T->getType(), T->getBeginLoc());
   return true;
 }
 
@@ -114,7 +145,7 @@ bool FactVisitor::VisitDeclStmt(DeclStmt *D) {
 }
 
 bool FactVisitor::VisitDeclRefExpr(DeclRefExpr *D) {
-  if (!inRange(D)) {
+  if (!runsInRange(D)) {
     if (Spelled && LeakedDecls.count(D->getDecl()) &&
         llvm::none_of(Holes, [&](const SourceRange &H) {
           return inside(D->getLocation(), H);
@@ -131,13 +162,13 @@ bool FactVisitor::VisitDeclRefExpr(DeclRefExpr *D) {
         break;
       }
     if (!isa_and_nonnull<CallExpr>(Parent))
-      addCall(F->getNameAsString(), F, D);
+      addCall(F->getNameAsString(), F, D->getLocation());
     return true;
   }
   const auto *V = dyn_cast<VarDecl>(D->getDecl());
   if (!V)
     return true;
-  addVolatile(V->getName(), V->getType());
+  addVolatile(V->getNameAsString(), V->getType());
   if (V->hasGlobalStorage() && !V->isStaticLocal() && inProject(V) &&
       !V->hasAttr<CUDASharedAttr>() && !V->isConstexpr() &&
       !(V->getType().isConstQualified() && V->hasInit()))

@@ -51,6 +51,9 @@ struct CodeFacts {
   std::set<std::string> Globals;  ///< namespace-scope variables that are no constants
   std::set<std::string> Volatile; ///< names with a volatile (pointee) type
   std::set<std::pair<std::string, std::string>> CastAways; ///< from, to
+  /// How an address is made from a number, a number from an address, or a distance
+  /// between two arrays taken: what, in words.
+  std::set<std::string> Addresses;
   /// Line of a statement that begins in the range and ends outside, 0 when none.
   unsigned EscapesAtLine = 0;
 };

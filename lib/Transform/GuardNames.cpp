@@ -95,7 +95,9 @@ bool isBarrier(StringRef Name) {
 
 bool isAtomic(StringRef Name) {
   return Name.starts_with("atomic") || Name.starts_with("__nv_atomic") ||
-         Name.starts_with("__atomic") || Name.starts_with("__sync_") ||
+         Name.starts_with("__atomic") || Name.starts_with("__c11_atomic") ||
+         Name.starts_with("__scoped_atomic") || Name.starts_with("__hip_atomic") ||
+         Name.starts_with("__opencl_atomic") || Name.starts_with("__sync_") ||
          Name.starts_with("__iAtomic") || Name.starts_with("__uAtomic") ||
          Name.starts_with("__fAtomic") || Name.starts_with("__dAtomic");
 }

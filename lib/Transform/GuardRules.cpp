@@ -53,7 +53,7 @@ static const GuardRule Rules[] = {
     {"guard-atomic", "The edit adds, removes or changes atomics."},
     {"guard-type-narrowing", "A value gets a narrower type than it had."},
     {"guard-volatile", "The edit drops a volatile access."},
-    {"guard-cast-away", "A cast drops const or volatile."},
+    {"guard-cast-away", "A cast drops const or volatile, or an address becomes or comes from a number."},
     // Signatures and launches.
     {"guard-signature", "A signature changes in another way than by const, `__restrict__` or `__launch_bounds__`."},
     {"guard-signature-redeclaration", "Not every declaration of the function can be seen and updated."},

@@ -185,3 +185,97 @@ TEST(GuardCode, TheCatalogueMayDeclareFreshNames) {
   Edits[0].Text = "double k = total;";
   expectRefused(P, {Edits[0]}, "guard-declaration-leak", /*Trusted=*/true);
 }
+
+static const char *const HiddenCode = R"cu(
+#include <cuda_fp16.h>
+__device__ int counter;
+__device__ float counted() { return counter++; }
+struct Probe { float t = counted(); };
+struct Bomb { float x; __device__ ~Bomb() { counter = 1; } };
+struct Holder { Bomb b; };
+struct Num { float v; __device__ operator float() const { return counter++; } };
+struct Other { float v; __device__ operator float() const { return v; } };
+struct Sink { float v; __device__ Sink &operator=(float x) { counter = 1; v = x; return *this; } };
+struct Tracked {
+  float v;
+  __device__ Tracked &operator=(const Tracked &o) { counter = 1; v = o.v; return *this; }
+};
+struct Pair { Tracked first; };
+struct Range {
+  float *p;
+  __device__ float *begin() const { counter = 1; return p; }
+  __device__ float *end() const { return p + 1; }
+};
+__device__ float late(float x, float y = counted()) { return x + y; }
+__device__ float helper(float x) { return x; }
+__global__ void hotK(const float *in, float *out, const Num *nums, const Other *others,
+                     const __half *halves, Sink *sinks, Pair *pairs) {
+  out[0] = late(in[0], 1.0f);
+  out[1] = others[0];
+  out[2] = in[2];
+  out[3] = in[3];
+  out[4] = in[4];
+  out[5] = in[5];
+  out[6] = in[6];
+  out[7] = nums[0];
+  out[8] = in[8];
+  out[9] = in[9];
+  out[10] = Probe{}.t;
+  out[11] = in[11];
+  out[12] = helper(in[12]);
+}
+)cu";
+
+TEST(GuardCode, CodeThatNoCallSpells) {
+  GuardProgram P(HiddenCode);
+  RefusalBatch(P)
+      .add(P.replace("out[0] =", "out[0] = late(in[0]);"), "guard-call")
+      .add(P.replace("out[1] =", "out[1] = nums[0];"), "guard-call")
+      .add(P.replace("out[2] =", "out[2] = Probe{}.t;"), "guard-call")
+      .add(P.replace("out[3] =", "{ Bomb b; out[3] = in[3]; }"), "guard-call")
+      .add(P.replace("out[4] =", "{ Holder h{}; out[4] = in[4]; }"), "guard-call")
+      .add(P.replace("out[5] =", "out[5] = Bomb{in[5]}.x;"), "guard-call")
+      .add(P.replace("out[6] =", "((Bomb *)out)->~Bomb();"), "guard-call")
+      .add(P.replace("out[8] =", "sinks[0] = in[8];"), "guard-call")
+      .add(P.replace("out[9] =", "pairs[0] = pairs[1];"), "guard-call")
+      .add(P.replace("out[11] =", "for (float &x : Range{out}) x = in[11];"),
+           "guard-call");
+  expectAccepted(P, {P.replace("out[0] =", "out[0] = late(in[0], 2.0f);"),
+                     P.replace("out[1] =", "out[1] = others[0] + 0.0f;"),
+                     P.replace("out[2] =", "out[2] = (float)halves[2];"),
+                     P.replace("out[7] =", "out[7] = 0.0f + nums[0];"),
+                     P.replace("out[10] =", "out[10] = Probe{}.t + 1.0f;"),
+                     P.replace("out[12] =", "out[12] = helper(in[12] + 1.0f);")});
+}
+
+TEST(GuardCode, AddressesAreNotMadeOfNumbers) {
+  const GuardProgram &P = ruleProgram();
+  RefusalBatch(P)
+      .slot("{ float *w = (float *)(size_t)in; w[0] = last; }", "guard-cast-away")
+      .slot("*(float *)4096 = last;", "guard-cast-away")
+      .slot("*(float *)((char *)slots + (in - slots) * 4) = last;",
+            "guard-cast-away")
+      .slot("slots[((size_t)in - (size_t)slots) / 4] = last;", "guard-cast-away")
+      .slot("{ size_t a = (size_t)in; slots[a] = last; }", "guard-cast-away")
+      .slot("**(float **)&in = last;", "guard-cast-away")
+      .slot("{ float *w = slots; *(size_t *)&w = 4096; w[0] = last; }",
+            "guard-cast-away")
+      .slot("{ float *w = slots; (size_t &)w = 4096; w[0] = last; }",
+            "guard-cast-away")
+      .slot("*__builtin_bit_cast(float *, in) = last;", "guard-cast-away");
+  expectAccepted(
+      P, {P.replace("slots[0] =", "slots[0] = (size_t)in % 16 == 0 ? last : last;"),
+          P.replace("slots[1] =", "if ((((size_t)in | (size_t)slots) & 15) == 0) "
+                                  "slots[1] = last; else slots[1] = last;"),
+          P.replace("slots[2] =", "*(float2 *)(slots + 2) = make_float2(last, last);"),
+          P.replace("slots[4] =", "{ float *end = slots + 4; end[0] = last; }")});
+}
+
+TEST(GuardCode, AtomicsOfEverySpelling) {
+  const GuardProgram &P = ruleProgram();
+  RefusalBatch(P)
+      .slot("slots[0] = __atomic_load_n((int *)slots, 0);", "guard-atomic")
+      .slot("__scoped_atomic_fetch_add((int *)slots, 0, 0, 0);", "guard-atomic")
+      .slot("__hip_atomic_fetch_add((int *)slots, 1, 0, 1);", "guard-atomic")
+      .slot("__sync_fetch_and_add((int *)slots, 1);", "guard-atomic");
+}
