@@ -37,8 +37,12 @@ enum : uint8_t {
   StoCudaEntry = 0x10,  ///< st_other of a kernel
   AttrFrameSize = 0x11, ///< .nv.info: symbol index, bytes
   AttrRegCount = 0x2f,  ///< .nv.info: symbol index, registers
+  AttrAnnotations = 0x55, ///< .nv.info.<kernel>: pairs of kind and code offset
   FormSized = 4,        ///< .nv.info: a 16-bit size and that many bytes follow
 };
+
+/// Of AttrAnnotations: a store or load of a spilled register.
+constexpr uint32_t AnnotationSpill = 1;
 
 /// What sm_90 and later put before a block's own shared memory.
 constexpr uint64_t ReservedShared = 1024;
@@ -57,6 +61,7 @@ private:
   Error readFunctions(unsigned Sm, std::vector<CubinFunction> &Functions);
   Error readLines();
   Error readInfo();
+  Expected<std::vector<uint64_t>> spillsOf(StringRef CodeSection) const;
   Expected<StringRef> contents(StringRef Section) const;
 
   ElfFile Elf;
@@ -109,37 +114,62 @@ Expected<StringRef> Reader::contents(StringRef Section) const {
   return toStringRef(*Bytes);
 }
 
-Error Reader::readInfo() {
-  auto Info = contents(".nv.info");
-  if (!Info)
-    return Info.takeError();
-  DataExtractor Data(*Info, /*IsLittleEndian=*/true, /*AddressSize=*/8);
+/// Calls \p Visit(attribute, data) for each sized attribute of \p Info.
+static Error forEachAttribute(StringRef Info,
+                              function_ref<void(uint8_t, StringRef)> Visit) {
+  DataExtractor Data(Info, /*IsLittleEndian=*/true, /*AddressSize=*/8);
   DataExtractor::Cursor C(0);
   while (C && C.tell() < Data.size()) {
     uint8_t Form = Data.getU8(C);
     uint8_t Attribute = Data.getU8(C);
     uint16_t Value = Data.getU16(C); // or the size of what follows
-    if (Form != FormSized)
+    if (!C || Form != FormSized)
       continue;
-    uint64_t Next = C.tell() + Value;
-    if (Value >= 8 &&
-        (Attribute == AttrRegCount || Attribute == AttrFrameSize)) {
-      uint32_t Symbol = Data.getU32(C);
-      uint32_t Count = Data.getU32(C);
-      if (Attribute == AttrRegCount)
-        Registers[Symbol] = Count;
-      else
-        Frames[Symbol] = Count;
-    }
-    if (Next > Data.size())
+    if (Value > Data.size() - C.tell())
       return joinErrors(
           C.takeError(),
           createStringError(
               ".nv.info: an attribute is longer than the section"));
-    if (C)
-      C.seek(Next);
+    Visit(Attribute, Info.substr(C.tell(), Value));
+    C.seek(C.tell() + Value);
   }
   return C.takeError();
+}
+
+Error Reader::readInfo() {
+  auto Info = contents(".nv.info");
+  if (!Info)
+    return Info.takeError();
+  return forEachAttribute(*Info, [&](uint8_t Attribute, StringRef Data) {
+    if (Data.size() < 8)
+      return;
+    uint32_t Symbol = support::endian::read32le(Data.data());
+    uint32_t Count = support::endian::read32le(Data.data() + 4);
+    if (Attribute == AttrRegCount)
+      Registers[Symbol] = Count;
+    else if (Attribute == AttrFrameSize)
+      Frames[Symbol] = Count;
+  });
+}
+
+/// Offsets in a code section, ascending.
+Expected<std::vector<uint64_t>> Reader::spillsOf(StringRef CodeSection) const {
+  std::vector<uint64_t> Offsets;
+  if (!CodeSection.consume_front(".text."))
+    return Offsets;
+  auto Info = contents((".nv.info." + CodeSection).str());
+  if (!Info)
+    return Info.takeError();
+  Error E = forEachAttribute(*Info, [&](uint8_t Attribute, StringRef Data) {
+    if (Attribute == AttrAnnotations)
+      for (size_t I = 0; I + 8 <= Data.size(); I += 8)
+        if (support::endian::read32le(Data.data() + I) == AnnotationSpill)
+          Offsets.push_back(support::endian::read32le(Data.data() + I + 4));
+  });
+  if (E)
+    return std::move(E);
+  llvm::sort(Offsets);
+  return Offsets;
 }
 
 /// Ties each sequence to a code section by the relocation of its first address.
@@ -228,6 +258,15 @@ Error Reader::readFunctions(unsigned Sm,
       F.Registers = At->second;
     if (auto At = Frames.find(I); At != Frames.end())
       F.LocalBytes = At->second;
+    auto SectionName = Elf.getSectionName(Section);
+    if (!SectionName)
+      return SectionName.takeError();
+    auto Spills = spillsOf(*SectionName);
+    if (!Spills)
+      return Spills.takeError();
+    for (uint64_t At : *Spills)
+      if (At >= F.Base && At - F.Base < F.Code.size())
+        F.Spills.push_back(At - F.Base);
     if (const auto *Shared = ByName.lookup(".nv.shared." + F.Symbol)) {
       uint64_t Reserved = Sm >= 90 ? ReservedShared : 0;
       F.StaticShared =
@@ -349,6 +388,23 @@ std::vector<SourceFrame> Cubin::frames(const CubinFunction &F,
       return Chain;
     Index = Row.Context;
   }
+}
+
+StringRef Cubin::routineAt(const CubinFunction &F, uint64_t Offset) const {
+  uint64_t At = F.Base + Offset;
+  for (unsigned I : Within[&F - Functions.data()]) {
+    const CubinFunction &Inner = Functions[I];
+    if (At < Inner.Base || At - Inner.Base >= Inner.Code.size())
+      continue;
+    // `$__internal_0_$__cuda_sm20_div_u64`, and of libdevice
+    // `$_Z6kernelPf$__internal_trig_reduction_slowpathd`.
+    StringRef Name = Inner.Symbol;
+    size_t Dollar = Name.rfind('$');
+    if (Dollar > 0 && Dollar != StringRef::npos &&
+        Name.drop_front(Dollar + 1).starts_with("__"))
+      return Name.drop_front(Dollar + 1);
+  }
+  return "";
 }
 
 std::vector<Instruction> Cubin::instructions(const CubinFunction &F) const {

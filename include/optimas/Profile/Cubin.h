@@ -42,6 +42,9 @@ struct CubinFunction {
   unsigned Registers = 0;    ///< per thread, 0 when unknown
   uint64_t StaticShared = 0; ///< without the 1024 bytes sm_90 and later reserve
   uint64_t LocalBytes = 0;   ///< stack frame and spills
+  /// Offsets of the local-memory instructions that ptxas says spill registers, in
+  /// order. An indexed local array has none. ptxas before CUDA 12 may not say.
+  std::vector<uint64_t> Spills;
 };
 
 /// An ELF64 EM_CUDA image. Owns a copy of its bytes.
@@ -69,6 +72,10 @@ public:
   /// info.
   std::vector<SourceFrame> frames(const CubinFunction &F,
                                   uint64_t Offset) const;
+  /// The name of the compiler's own routine that holds an instruction of \p F
+  /// (`__cuda_sm20_div_u64`, what a 64-bit division calls), empty outside one. The
+  /// lines of such code are those of no source; its callers' are.
+  llvm::StringRef routineAt(const CubinFunction &F, uint64_t Offset) const;
   /// All instructions of \p F, decoded.
   std::vector<Instruction> instructions(const CubinFunction &F) const;
 
