@@ -162,6 +162,7 @@ llvm::Error Analysis::diagnose(const KernelData &Data, const KernelDiagnosis &K)
     return A.Weight > B.Weight;
   });
   llvm::append_range(D.Items, std::move(All));
+  C.release(Data.Samples);
   return llvm::Error::success();
 }
 

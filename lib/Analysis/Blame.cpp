@@ -107,8 +107,7 @@ BlameResult BlameGraph::blameRegisters(size_t Consumer,
 
 /// The stall count that holds the consumer back was set for the instruction just
 /// before it, or for a nearer one in its shadow whose result it reads.
-BlameResult BlameGraph::blameFixedLatency(size_t Consumer,
-                                          llvm::StringRef Reason) const {
+BlameResult BlameGraph::blameFixedLatency(size_t Consumer) const {
   BlameResult Result;
   std::vector<size_t> Before = Preds[Consumer];
   if (Before.empty() && Consumer > 0)
@@ -123,20 +122,57 @@ BlameResult BlameGraph::blameFixedLatency(size_t Consumer,
           break;
         }
     }
-    if (Reason == "math_pipe_throttle") {
-      size_t Begin = Blocks[BlockOf[P]].Begin;
-      for (size_t I = P + 1; I-- > Begin && P - I < FixedLatencyWindow;)
-        if (hasFixedLatency(Code[I])) {
-          Cause = I;
-          break;
-        }
-    }
     Result.Producers.push_back(
         {Cause, 0, unsigned(P - Cause) + 1, feeds(Cause, Consumer)});
   }
   Result.Confidence = Before.empty() ? 0 : FromText ? 0.6 : 0.8;
   if (Before.empty())
     Result.UnresolvedWhy = "nothing comes before the instruction";
+  return Result;
+}
+
+llvm::StringRef pipeOf(llvm::StringRef Mnemonic) {
+  llvm::StringRef Op = Mnemonic.take_until([](char C) { return C == '.'; });
+  if (Op.ends_with("MMA") || Op == "WARPGROUP")
+    return "tensor";
+  llvm::StringRef Named =
+      llvm::StringSwitch<llvm::StringRef>(Op)
+          .Cases({"MUFU", "F2I", "I2F", "F2F", "FRND", "POPC", "FLO", "BREV", "FCHK"},
+                 "special function")
+          .Cases({"FADD", "FMUL", "FFMA", "FFMA2", "FADD2", "IMAD", "IDP", "HFMA2",
+                  "HADD2", "HMUL2"},
+                 "fma")
+          .Cases({"DADD", "DMUL", "DFMA", "DSETP"}, "fp64")
+          .Cases({"MOV", "P2R", "R2P", "SEL", "FSEL", "FMNMX", "FSETP", "ISETP"}, "alu")
+          .Cases({"IADD3", "IADD", "LEA", "LOP3", "IABS", "VABSDIFF", "VABSDIFF4", "PRMT"},
+                 "alu")
+          .Cases({"IMNMX", "SHF", "SGXT", "BMSK", "PLOP3", "VIADD", "VIADDMNMX", "VIMNMX"},
+                 "alu")
+          .Cases({"VIMNMX3", "FMNMX3", "HSETP2", "HSET2", "HMNMX2"}, "alu")
+          .Default("");
+  if (Named.empty() && Op.size() > 2 && Op.front() == 'U')
+    return "uniform";
+  return Named;
+}
+
+/// A pipe is kept busy by the instructions that use it: the nearest ones before, in
+/// the consumer's loop; by other warps at the same instruction when there is none.
+BlameResult BlameGraph::blameMathPipe(size_t Consumer) const {
+  llvm::StringRef Pipe = Pipes[Consumer];
+  if (Pipe.empty())
+    return blameFixedLatency(Consumer);
+  BlameResult Result;
+  walkBack(Consumer, NearLimit, [&](size_t I, unsigned Distance) {
+    if (Distance > QueueWindow || (inLoop(Consumer) && !inSameLoop(I, Consumer)))
+      return Step::Stop;
+    if (Pipes[I] != Pipe)
+      return Step::Continue;
+    Result.Producers.push_back({I, 0, Distance, feeds(I, Consumer)});
+    return Step::Stop;
+  });
+  if (Result.Producers.empty())
+    Result.Producers.push_back({Consumer, 0, 0, false});
+  Result.Confidence = FromText ? 0.6 : 0.8;
   return Result;
 }
 
@@ -271,10 +307,11 @@ void BlameGraph::apportion(size_t Consumer, BlameResult &Result,
 
 BlameResult BlameGraph::blame(size_t Consumer, llvm::StringRef Reason,
                               llvm::ArrayRef<uint64_t> Executed) const {
-  enum Rule { Scoreboard, Fixed, Throttle, Drain, Nearest, Self };
+  enum Rule { Scoreboard, Fixed, MathPipe, Throttle, Drain, Nearest, Self };
   Rule R = llvm::StringSwitch<Rule>(Reason)
                .Cases({"long_scoreboard", "short_scoreboard"}, Scoreboard)
-               .Cases({"wait", "math_pipe_throttle"}, Fixed)
+               .Case("wait", Fixed)
+               .Case("math_pipe_throttle", MathPipe)
                .Cases({"lg_throttle", "mio_throttle", "tex_throttle"}, Throttle)
                .Case("drain", Drain)
                .Cases({"barrier", "membar", "branch_resolving"}, Nearest)
@@ -295,7 +332,10 @@ BlameResult BlameGraph::blame(size_t Consumer, llvm::StringRef Reason,
     }
     break;
   case Fixed:
-    Result = blameFixedLatency(Consumer, Reason);
+    Result = blameFixedLatency(Consumer);
+    break;
+  case MathPipe:
+    Result = blameMathPipe(Consumer);
     break;
   case Throttle:
     Result = blameQueue(Consumer, Reason);

@@ -74,26 +74,39 @@ static bool sameCode(llvm::ArrayRef<Instruction> Code, const FunctionSamples &Sa
 
 FunctionCode::FunctionCode(const FunctionSamples &Samples, CubinCache &Cubins)
     : Samples(Samples), Where(Cubins.find(Samples)) {
-  for (const PcSample &Pc : Samples.Pcs) {
-    ByOffset[Pc.Offset] = &Pc;
-    HasText |= !Pc.Sass.empty();
-  }
-  std::vector<Instruction> Decoded;
-  if (Where.Function) {
-    Decoded = Where.Image->instructions(*Where.Function);
-    if (!sameCode(Decoded, Samples))
-      Where = {};
-  }
+  HasText = llvm::any_of(Samples.Pcs, [](const PcSample &Pc) { return !Pc.Sass.empty(); });
+  if (!Where.Function)
+    return;
+  // Only text can say more of another build than that an instruction begins elsewhere.
+  bool Same = HasText ? sameCode(Where.Image->instructions(*Where.Function), Samples)
+                      : llvm::all_of(Samples.Pcs, [](const PcSample &Pc) {
+                          return Pc.Offset % 16 == 0;
+                        });
+  if (!Same)
+    Where = {};
+}
+
+const BlameGraph &FunctionCode::graph() const {
+  if (!Graph)
+    build();
+  return *Graph;
+}
+
+llvm::ArrayRef<uint64_t> FunctionCode::executed() const {
+  graph();
+  return Executed;
+}
+
+void FunctionCode::build() const {
   if (Where.Function)
-    Graph = std::make_unique<BlameGraph>(Decoded);
+    Graph = std::make_unique<BlameGraph>(Where.Image->instructions(*Where.Function));
   else
     Graph = std::make_unique<BlameGraph>(BlameGraph::fromSassText(Samples.Pcs));
-  llvm::ArrayRef<Instruction> Code = Graph->instructions();
   bool Counted =
       llvm::any_of(Samples.Pcs, [](const PcSample &Pc) { return Pc.Executed > 0; });
-  Executed.resize(Code.size());
+  Executed.resize(Graph->instructions().size());
   for (const PcSample &Pc : Samples.Pcs) {
-    std::optional<size_t> Index = indexOf(Pc.Offset);
+    std::optional<size_t> Index = Graph->indexOf(Pc.Offset);
     if (!Index)
       continue;
     if (Counted) {
@@ -106,18 +119,71 @@ FunctionCode::FunctionCode(const FunctionSamples &Samples, CubinCache &Cubins)
   }
 }
 
+const PcSample *FunctionCode::sampleAt(uint64_t Offset) const {
+  auto It = llvm::lower_bound(Samples.Pcs, Offset, [](const PcSample &Pc, uint64_t O) {
+    return Pc.Offset < O;
+  });
+  return It == Samples.Pcs.end() || It->Offset != Offset ? nullptr : &*It;
+}
+
+llvm::StringRef FunctionCode::routine(size_t Index) const {
+  if (!Where.Function || Index >= graph().instructions().size())
+    return "";
+  return Where.Image->routineAt(*Where.Function, graph().instructions()[Index].Offset);
+}
+
+bool FunctionCode::isSpill(size_t Index) const {
+  return Where.Function &&
+         llvm::binary_search(Where.Function->Spills, graph().instructions()[Index].Offset);
+}
+
+std::vector<FunctionCode::Site> FunctionCode::sites(size_t Index) const {
+  if (routine(Index).empty())
+    return {{Index, 1}};
+  // What is sampled at a RET lies on the instruction behind it, which nothing reaches.
+  size_t Begin = Index;
+  while (Begin > 0 && graph().callsTo(Begin).empty() && !routine(Begin - 1).empty())
+    --Begin;
+  // A routine may be called by another one.
+  std::vector<size_t> Calls, Work{Begin};
+  std::set<size_t> Seen;
+  while (!Work.empty()) {
+    size_t At = Work.back();
+    Work.pop_back();
+    for (size_t Call : graph().callsTo(At))
+      if (Seen.insert(Call).second)
+        (routine(Call).empty() ? Calls : Work).push_back(Call);
+  }
+  if (Calls.empty())
+    return {{Index, 1}}; // reached in a way that the graph does not know
+  llvm::sort(Calls);
+  double Sum = 0;
+  std::vector<Site> Sites;
+  for (size_t Call : Calls) {
+    Sites.push_back({Call, double(Executed[Call])});
+    Sum += Executed[Call];
+  }
+  for (Site &S : Sites)
+    S.Share = Sum > 0 ? S.Share / Sum : 1.0 / Sites.size();
+  llvm::erase_if(Sites, [](const Site &S) { return S.Share == 0; });
+  return Sites;
+}
+
 std::vector<SourceFrame> FunctionCode::frames(size_t Index) const {
-  if (Index >= Graph->instructions().size())
+  if (Index >= graph().instructions().size())
     return {};
-  uint64_t Offset = Graph->instructions()[Index].Offset;
+  return framesAt(graph().instructions()[Index].Offset);
+}
+
+std::vector<SourceFrame> FunctionCode::framesAt(uint64_t Offset) const {
   // The cubin knows the whole inline chain; Nsight Compute's page only lines.
   if (Where.Function) {
     std::vector<SourceFrame> Frames = Where.Image->frames(*Where.Function, Offset);
     if (!Frames.empty())
       return Frames;
   }
-  auto It = ByOffset.find(Offset);
-  return It == ByOffset.end() ? std::vector<SourceFrame>() : It->second->Frames;
+  const PcSample *Pc = sampleAt(Offset);
+  return Pc ? Pc->Frames : std::vector<SourceFrame>();
 }
 
 AnalysisContext::AnalysisContext(const SourceModel &Model, const Profile &P,
@@ -138,6 +204,11 @@ const FunctionCode &AnalysisContext::code(const FunctionSamples &S) {
   if (!Slot)
     Slot = std::make_unique<FunctionCode>(S, Cubins);
   return *Slot;
+}
+
+void AnalysisContext::release(llvm::ArrayRef<const FunctionSamples *> Functions) {
+  for (const FunctionSamples *S : Functions)
+    Codes.erase(S);
 }
 
 const Function *AnalysisContext::function(llvm::StringRef Symbol) {

@@ -8,6 +8,7 @@
 #include "optimas/Analysis/Blame.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include <queue>
 
 namespace optimas {
@@ -87,7 +88,7 @@ void BlameGraph::connectBlocks() {
   for (unsigned B = 0; B != Blocks.size(); ++B) {
     size_t Last = Blocks[B].End - 1;
     const Instruction &I = Code[Last];
-    if (endsBlock(I) && I.Target && !isIndirect(I) && !isReturn(I))
+    if (I.Class == InstrClass::Branch && I.Target && !isIndirect(I))
       if (std::optional<size_t> To = indexOf(*I.Target))
         Connect(B, BlockOf[*To]);
     if (fallsThrough(Last) && B + 1 != Blocks.size())
@@ -97,21 +98,108 @@ void BlameGraph::connectBlocks() {
   }
   if (Indirect.empty())
     return;
+  std::vector<char> Called(Blocks.size(), 0);
+  for (const Instruction &I : Code)
+    if (I.Class == InstrClass::Call && I.Target && !isReturn(I))
+      if (std::optional<size_t> To = indexOf(*I.Target))
+        Called[BlockOf[*To]] = 1;
   // Jump tables are not read: an indirect branch may go to every block that
   // nothing else leads to (the padding after the last exit aside).
   for (unsigned B = 1; B != Blocks.size(); ++B) {
     bool Padding = llvm::all_of(
         llvm::ArrayRef(Code).slice(Blocks[B].Begin, Blocks[B].End - Blocks[B].Begin),
         [](const Instruction &I) { return I.Class == InstrClass::Nop; });
-    if (Blocks[B].Preds.empty() && !Padding)
+    if (Blocks[B].Preds.empty() && !Padding && !Called[B])
       for (unsigned From : Indirect)
         Connect(From, B);
   }
 }
 
+/// Gathers what lies between the target of every direct CALL and the RETs that end
+/// it. Edges over a CALL stand for what it calls.
+void BlameGraph::findRoutines() {
+  for (unsigned B = 0; B != Blocks.size(); ++B) {
+    const Instruction &I = Code[Blocks[B].End - 1];
+    if (I.Class != InstrClass::Call || isReturn(I) || !I.Target)
+      continue;
+    std::optional<size_t> To = indexOf(*I.Target);
+    if (!To)
+      continue;
+    unsigned Entry = BlockOf[*To];
+    if (Blocks[Entry].EntryOf == None) {
+      Routine R{Entry, {}, {}, {}, {}};
+      std::vector<char> Seen(Blocks.size(), 0);
+      std::vector<unsigned> Work{Entry};
+      Seen[Entry] = 1;
+      while (!Work.empty()) {
+        unsigned At = Work.back();
+        Work.pop_back();
+        R.Blocks.push_back(At);
+        if (isReturn(Code[Blocks[At].End - 1]))
+          R.Returns.push_back(At);
+        for (unsigned S : Blocks[At].Succs)
+          if (!Seen[S]) {
+            Seen[S] = 1;
+            Work.push_back(S);
+          }
+      }
+      if (R.Returns.empty())
+        continue; // never comes back: a trap
+      Blocks[Entry].EntryOf = Routines.size();
+      for (unsigned At : R.Blocks)
+        if (Blocks[At].RoutineId == None)
+          Blocks[At].RoutineId = Routines.size();
+      Routines.push_back(std::move(R));
+    }
+    Blocks[B].Callee = Blocks[Entry].EntryOf;
+    Routines[Blocks[B].Callee].Calls.push_back(B);
+  }
+  for (unsigned R = 0; R != Routines.size(); ++R) {
+    std::vector<unsigned> &Callees = Routines[R].Callees;
+    Callees.push_back(R);
+    for (size_t Next = 0; Next != Callees.size(); ++Next)
+      for (unsigned B : Routines[Callees[Next]].Blocks)
+        if (unsigned Callee = Blocks[B].Callee;
+            Callee != None && !llvm::is_contained(Callees, Callee))
+          Callees.push_back(Callee);
+  }
+}
+
+/// A routine runs in the loop of its calls, when they have one in common.
+void BlameGraph::placeRoutinesInCycles() {
+  bool Changed = true;
+  for (size_t Round = 0; Changed && Round <= Routines.size(); ++Round) {
+    Changed = false;
+    for (const Routine &R : Routines) {
+      unsigned Cycle = Blocks[R.Calls.front()].Cycle;
+      if (Cycle == None || llvm::any_of(R.Calls, [&](unsigned B) {
+            return Blocks[B].Cycle != Cycle;
+          }))
+        continue;
+      for (unsigned B : R.Blocks)
+        if (Blocks[B].Cycle == None) {
+          Blocks[B].Cycle = Cycle;
+          Changed = true;
+        }
+    }
+  }
+}
+
+std::vector<size_t> BlameGraph::callsTo(size_t Index) const {
+  std::vector<size_t> Calls;
+  if (unsigned R = Blocks[BlockOf[Index]].RoutineId; R != None)
+    for (unsigned B : Routines[R].Calls)
+      Calls.push_back(Blocks[B].End - 1);
+  return Calls;
+}
+
+uint64_t BlameGraph::loopBytes(size_t Index) const {
+  unsigned Cycle = Blocks[BlockOf[Index]].Cycle;
+  return Cycle == None ? 0 : CycleBytes[Cycle];
+}
+
 /// Tarjan's algorithm with an explicit stack.
 void BlameGraph::findCycles() {
-  constexpr unsigned None = ~0u;
   size_t N = Blocks.size();
   std::vector<unsigned> Number(N, None), Low(N, 0), Stack;
   std::vector<char> OnStack(N, 0);
@@ -165,6 +253,13 @@ void BlameGraph::build() {
   Succs.resize(Code.size());
   if (Code.empty())
     return;
+  llvm::StringMap<llvm::StringRef> PipeOf; // few names, many instructions
+  for (const Instruction &I : Code) {
+    auto [It, New] = PipeOf.try_emplace(I.Mnemonic);
+    if (New)
+      It->second = pipeOf(I.Mnemonic);
+    Pipes.push_back(It->second);
+  }
   std::vector<char> Leader;
   findTargets(Leader);
   BlockOf.resize(Code.size());
@@ -177,16 +272,39 @@ void BlameGraph::build() {
     BlockOf[I] = Blocks.size() - 1;
   }
   connectBlocks();
+  findRoutines();
   findCycles();
+  placeRoutinesInCycles();
+  for (const Block &B : Blocks)
+    if (B.Cycle != None) {
+      CycleBytes.resize(std::max<size_t>(CycleBytes.size(), B.Cycle + 1));
+      CycleBytes[B.Cycle] += 16 * (B.End - B.Begin);
+    }
+  connectInstructions();
+}
+
+void BlameGraph::connectInstructions() {
+  auto Connect = [&](size_t From, size_t To) {
+    if (llvm::is_contained(Succs[From], To))
+      return;
+    Succs[From].push_back(To);
+    Preds[To].push_back(From);
+  };
   for (const Block &B : Blocks) {
-    for (size_t I = B.Begin; I + 1 != B.End; ++I) {
-      Succs[I].push_back(I + 1);
-      Preds[I + 1].push_back(I);
-    }
-    for (unsigned S : B.Succs) {
-      Succs[B.End - 1].push_back(Blocks[S].Begin);
-      Preds[Blocks[S].Begin].push_back(B.End - 1);
-    }
+    size_t Last = B.End - 1;
+    for (size_t I = B.Begin; I != Last; ++I)
+      Connect(I, I + 1);
+    bool Returns = B.Callee != None && !Code[Last].isConditional();
+    for (unsigned S : B.Succs)
+      if (!Returns)
+        Connect(Last, Blocks[S].Begin);
+    if (B.Callee == None)
+      continue;
+    const Routine &R = Routines[B.Callee];
+    Connect(Last, Blocks[R.Entry].Begin);
+    for (unsigned S : B.Succs)
+      for (unsigned From : R.Returns)
+        Connect(Blocks[From].End - 1, Blocks[S].Begin);
   }
 }
 
@@ -233,7 +351,7 @@ BlameGraph BlameGraph::fromSassText(llvm::ArrayRef<PcSample> Pcs) {
 }
 
 bool BlameGraph::inLoop(size_t Index) const {
-  return Blocks[BlockOf[Index]].Cycle != ~0u;
+  return Blocks[BlockOf[Index]].Cycle != None;
 }
 
 bool BlameGraph::inSameLoop(size_t A, size_t B) const {
@@ -253,10 +371,15 @@ void BlameGraph::walkBack(size_t From, size_t Limit, Visitor Visit) const {
     }
     return true;
   };
+  // Out of a routine into its callers; a walk that began outside does not enter one.
   auto PushPreds = [&](const Block &B, unsigned Distance) {
     for (unsigned P : B.Preds)
       if (!Seen.contains(P))
         Queue.push({Distance, P});
+    if (B.EntryOf != None)
+      for (unsigned P : Routines[B.EntryOf].Calls)
+        if (!Seen.contains(P))
+          Queue.push({Distance, P});
   };
   const Block &Own = Blocks[BlockOf[From]];
   if (Scan(Own.Begin, From, 0))

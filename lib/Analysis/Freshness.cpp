@@ -24,10 +24,9 @@ static std::set<FileId> sampledFiles(AnalysisContext &C, const KernelTable &Tabl
     for (const FunctionSamples *S : D.Samples) {
       const FunctionCode &Code = C.code(*S);
       for (const PcSample &Pc : S->Pcs)
-        if (std::optional<size_t> Index = Code.indexOf(Pc.Offset))
-          for (const SourceFrame &Frame : Code.frames(*Index))
-            if (LineRef L = C.line(Frame); L.File != NoId)
-              Files.insert(L.File);
+        for (const SourceFrame &Frame : Code.framesAt(Pc.Offset))
+          if (LineRef L = C.line(Frame); L.File != NoId)
+            Files.insert(L.File);
     }
   }
   return Files;

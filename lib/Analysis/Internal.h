@@ -42,21 +42,38 @@ public:
   FunctionCode(const FunctionSamples &Samples, CubinCache &Cubins);
 
   const FunctionSamples &samples() const { return Samples; }
-  const BlameGraph &graph() const { return *Graph; }
+  /// Built at the first call: a look at lines alone does without.
+  const BlameGraph &graph() const;
   /// Warp issues per instruction: counted, or estimated by `selected` samples.
-  llvm::ArrayRef<uint64_t> executed() const { return Executed; }
+  llvm::ArrayRef<uint64_t> executed() const;
   /// Inline chain of an instruction, innermost first.
   std::vector<SourceFrame> frames(size_t Index) const;
-  std::optional<size_t> indexOf(uint64_t Offset) const { return Graph->indexOf(Offset); }
+  std::vector<SourceFrame> framesAt(uint64_t Offset) const;
+  std::optional<size_t> indexOf(uint64_t Offset) const { return graph().indexOf(Offset); }
+  /// The compiler's routine that holds an instruction (Cubin::routineAt).
+  llvm::StringRef routine(size_t Index) const;
+  /// An instruction whose lines are an instruction's own, and its share.
+  struct Site {
+    size_t Index;
+    double Share;
+  };
+  /// The instruction itself; of one in a routine of the compiler, which has no lines,
+  /// the calls of that routine, by how often they were issued.
+  std::vector<Site> sites(size_t Index) const;
+  /// Does it store or load a register for which there was no room?
+  bool isSpill(size_t Index) const;
+  uint64_t codeBytes() const { return 16 * graph().instructions().size(); }
   bool fromCubin() const { return Where.Function; }
   bool hasText() const { return HasText; }
 
 private:
+  const PcSample *sampleAt(uint64_t Offset) const;
+  void build() const;
+
   const FunctionSamples &Samples;
   CubinCache::Found Where;
-  std::unique_ptr<BlameGraph> Graph;
-  std::vector<uint64_t> Executed;
-  std::map<uint64_t, const PcSample *> ByOffset;
+  mutable std::unique_ptr<BlameGraph> Graph;
+  mutable std::vector<uint64_t> Executed;
   bool HasText = false;
 };
 
@@ -91,6 +108,8 @@ struct AnalysisContext {
   AnalysisContext(const SourceModel &Model, const Profile &P,
                   const AnalysisOptions &Options);
   const FunctionCode &code(const FunctionSamples &S);
+  /// Frees what was built of those functions; code() builds it anew.
+  void release(llvm::ArrayRef<const FunctionSamples *> Functions);
   /// Model.functionForSymbol and canonicalSymbol, remembered: counters repeat a symbol
   /// a thousand times.
   const Function *function(llvm::StringRef Symbol);

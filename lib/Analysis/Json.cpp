@@ -48,6 +48,8 @@ static llvm::json::Value producerJson(const ProducerRef &P, llvm::StringRef Root
   O["share"] = P.Share;
   if (P.AccessBytes)
     O["access_bytes"] = P.AccessBytes;
+  if (P.Spill)
+    O["spill"] = true;
   return V;
 }
 
@@ -83,6 +85,8 @@ llvm::json::Value toJson(const Evidence &E, llvm::StringRef Root) {
                                         {"pcs", std::move(Pcs)}}}};
   if (!E.UnresolvedWhy.empty())
     O["unresolved"] = E.UnresolvedWhy;
+  if (!E.Routine.empty())
+    O["routine"] = utf8(E.Routine);
   return O;
 }
 

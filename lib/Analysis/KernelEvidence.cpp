@@ -43,6 +43,7 @@ private:
   void addCounters();
   void addSectors(llvm::StringRef Op, InstrClass Class, llvm::StringRef What);
   void addSpills();
+  bool onlySpills() const;
   void addLaunch();
   void addLaunchItem(llvm::StringRef Reason, llvm::StringRef Metric, Direction Move,
                      double Value, llvm::StringRef Unit, std::string Sentence);
@@ -209,6 +210,21 @@ void KernelItems::addSectors(llvm::StringRef Op, InstrClass Class, llvm::StringR
   keep(std::move(E));
 }
 
+/// Is every local-memory instruction a spill?
+bool KernelItems::onlySpills() const {
+  bool Any = false;
+  for (const FunctionSamples *S : Data.Samples) {
+    const FunctionCode &Code = C.code(*S);
+    for (auto [Index, I] : llvm::enumerate(Code.graph().instructions())) {
+      bool Local = I.Class == InstrClass::LocalLoad || I.Class == InstrClass::LocalStore;
+      if (Local && !Code.isSpill(Index))
+        return false;
+      Any |= Local;
+    }
+  }
+  return Any;
+}
+
 void KernelItems::addSpills() {
   double Local = Data.counter("l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum").value_or(0) +
                  Data.counter("l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum").value_or(0);
@@ -218,9 +234,10 @@ void KernelItems::addSpills() {
   E.Metric = "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum";
   E.Value = Data.counter(E.Metric).value_or(0);
   E.Unit = "sectors";
-  E.Sentence = llvm::formatv("the kernel keeps {0} bytes a thread in local memory and moves "
-                             "{1} sectors of it a launch",
-                             K.LocalPerThread, countText(uint64_t(Local)))
+  E.Sentence = llvm::formatv("{0}the kernel keeps {1} bytes a thread in local memory and "
+                             "moves {2} sectors of it a launch",
+                             onlySpills() ? "register spill: " : "", K.LocalPerThread,
+                             countText(uint64_t(Local)))
                    .str();
   addAccessLines(E, {InstrClass::LocalLoad, InstrClass::LocalStore});
   keep(std::move(E));

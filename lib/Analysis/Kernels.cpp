@@ -101,11 +101,7 @@ bool Joiner::liesElsewhere(const FunctionSamples &S, const Function &F) {
   const FunctionCode &Code = C.code(S);
   bool Any = false;
   for (const PcSample &Pc : S.Pcs) {
-    std::optional<size_t> Index = Code.indexOf(Pc.Offset);
-    std::vector<SourceFrame> Frames;
-    if (Index)
-      Frames = Code.frames(*Index);
-    for (const SourceFrame &Frame : Frames) {
+    for (const SourceFrame &Frame : Code.framesAt(Pc.Offset)) {
       if (Frame.Line == 0)
         continue;
       if (C.line(Frame).File == F.Definition.File)

@@ -61,7 +61,9 @@ std::string stallMetric(const Evidence &E, const SourceModel &Model) {
 }
 
 /// What an instruction is to a person.
-static llvm::StringRef noun(llvm::StringRef Opcode) {
+static llvm::StringRef noun(llvm::StringRef Opcode, bool Spill) {
+  if (Spill)
+    return Opcode.starts_with("ST") ? "register-spill store" : "register-spill load";
   llvm::StringRef Op = Opcode.take_until([](char C) { return C == '.'; });
   return llvm::StringSwitch<llvm::StringRef>(Op)
       .Cases({"LDG", "LD"}, "load")
@@ -84,6 +86,29 @@ static llvm::StringRef noun(llvm::StringRef Opcode) {
       .Default("");
 }
 
+std::string routineText(llvm::StringRef Name) {
+  struct Known {
+    llvm::StringRef Part, Type, Text;
+  };
+  // Names that ptxas 13 gives; see docs/evidence.md.
+  static const Known Table[] = {
+      {"_div_", "64", "64-bit division routine"},
+      {"_rem_", "64", "64-bit remainder routine"},
+      {"_div_", "f64", "double-precision division routine"},
+      {"_div_", "f32", "single-precision division routine"},
+      {"rcp_", "f32", "single-precision reciprocal routine"},
+      {"rcp_", "", "double-precision reciprocal routine"},
+      {"dsqrt_", "", "double-precision square-root routine"},
+      {"sqrt_", "f32", "single-precision square-root routine"},
+      {"trig_reduction", "", "range reduction of sine and cosine"},
+  };
+  const bool Wide = Name.ends_with("_s64") || Name.ends_with("_u64");
+  for (const Known &K : Table)
+    if (Name.contains(K.Part) && (K.Type == "64" ? Wide : Name.contains(K.Type)))
+      return K.Text.str();
+  return ("compiler's routine `" + Name + "`").str();
+}
+
 static std::string listOf(llvm::ArrayRef<std::string> Words) {
   std::string Text;
   for (size_t I = 0; I != Words.size(); ++I)
@@ -103,7 +128,7 @@ static std::string producersText(const Evidence &E, const SourceModel &Model) {
   };
   std::vector<PerLine> Lines;
   for (const ProducerRef &P : E.Producers) {
-    llvm::StringRef Noun = noun(P.Opcode);
+    llvm::StringRef Noun = noun(P.Opcode, P.Spill);
     if (Noun.empty())
       Noun = P.Opcode.empty() ? llvm::StringRef("instruction") : P.Opcode;
     auto It = llvm::find_if(Lines, [&](const PerLine &L) {
@@ -129,59 +154,93 @@ static std::string producersText(const Evidence &E, const SourceModel &Model) {
   return listOf(Parts);
 }
 
-std::string stallSentence(const Evidence &E, const SourceModel &Model, double Share,
-                          const LineRef &Slowest) {
-  std::string At = lineWord(E.Consumer, E.Kernel, Model);
-  std::string From = producersText(E, Model);
-  std::string Text;
+/// `95.6 KB`.
+static std::string bytesText(uint64_t Bytes) {
+  return Bytes < 1024 ? std::to_string(Bytes) + " bytes"
+                      : llvm::formatv("{0:F1} KB", Bytes / 1024.0).str();
+}
+
+/// Who waits for the front end, and how much code there is to fetch.
+static std::string fetchText(const Evidence &E, const SourceModel &Model,
+                             const FetchedCode &F) {
+  std::vector<std::string> Lines;
+  for (const ProducerRef &P : E.Producers)
+    if (Lines.size() < 3 && (Lines.empty() || P.Share >= 0.02))
+      Lines.push_back(lineWord(P.Where, E.Kernel, Model));
+  std::string Text = "warps wait for instructions to be fetched at " + listOf(Lines);
+  if (F.LoopBytes)
+    Text += "; the loop around " + lineWord(F.Around, E.Kernel, Model) + " is " +
+            bytesText(F.LoopBytes) + " of code";
+  else
+    Text += "; the code there runs once, outside any loop";
+  return Text + ", the function " + bytesText(F.FunctionBytes) +
+         ", where the instruction caches hold about 16 KB a scheduler and 128 KB a "
+         "multiprocessor";
+}
+
+/// What waits for what, without the numbers.
+static std::string waitText(const Evidence &E, const SourceModel &Model,
+                            const StallFacts &Facts) {
+  const std::string At = lineWord(E.Consumer, E.Kernel, Model);
   const std::string &R = E.Reason;
   if (E.Producers.empty())
-    Text = At + " stalls; what it waits for is not known: " + E.UnresolvedWhy;
-  else if (R == "long_scoreboard" || R == "short_scoreboard")
-    Text = At + " waits for " + From;
-  else if (R == "drain")
-    Text = At + " waits after the exit until " + From + " reached memory";
-  else if (R == "barrier")
-    Text = "warps wait for each other at " + From + " (sampled at " + At + ")" +
-           (Slowest.Path.empty() ? std::string()
-                                 : "; the slowest work before it is " +
-                                       lineWord(Slowest, E.Kernel, Model));
-  else if (R == "membar")
-    Text = At + " waits for the memory fence of " +
-           lineWord(E.Producers.front().Where, E.Kernel, Model);
-  else if (R == "lg_throttle" || R == "mio_throttle" || R == "tex_throttle")
-    Text = llvm::StringSwitch<const char *>(R)
+    return At + " stalls; what it waits for is not known: " + E.UnresolvedWhy;
+  const ProducerRef &First = E.Producers.front();
+  const std::string From = producersText(E, Model);
+  const std::string Place = lineWord(First.Where, E.Kernel, Model);
+  if (R == "long_scoreboard" || R == "short_scoreboard")
+    return At + " waits for " + From;
+  if (R == "drain")
+    return At + " waits after the exit until " + From + " reached memory";
+  if (R == "barrier")
+    return "warps wait for each other at " + From + " (sampled at " + At + ")" +
+           (Facts.Slowest.Path.empty()
+                ? std::string()
+                : "; the slowest work before it is " +
+                      lineWord(Facts.Slowest, E.Kernel, Model));
+  if (R == "membar")
+    return At + " waits for the memory fence of " + Place;
+  if (R == "lg_throttle" || R == "mio_throttle" || R == "tex_throttle")
+    return llvm::StringSwitch<const char *>(R)
                .Case("lg_throttle", "the load/store queue is full")
                .Case("mio_throttle", "the memory-I/O queue is full")
                .Default("the texture queue is full") +
            std::string(" at ") + At + ", fed by " + From;
-  else if (R == "wait")
-    Text = At + " waits a fixed latency after " +
-           lineWord(E.Producers.front().Where, E.Kernel, Model) + " (" +
-           E.Producers.front().Opcode + ")";
-  else if (R == "math_pipe_throttle")
-    Text = At + " waits for a busy arithmetic pipe, fed by " +
-           lineWord(E.Producers.front().Where, E.Kernel, Model) + " (" +
-           E.Producers.front().Opcode + ")";
-  else if (R == "branch_resolving")
-    Text = At + " waits for the branch of " +
-           lineWord(E.Producers.front().Where, E.Kernel, Model);
-  else if (R == "no_instructions")
-    Text = At + " waits for its instructions to be fetched";
-  else if (R == "imc_miss")
-    Text = At + " waits for the constant cache";
-  else
-    Text = At + " stalls";
-  if (!Text.empty())
-    Text[0] = llvm::toLower(Text[0]);
-  Text += ": " + percentText(Share) + " of latency samples (" + R + ")";
+  if (R == "wait")
+    return At + " waits a fixed latency after " + Place + " (" + First.Opcode + ")";
+  if (R == "math_pipe_throttle") {
+    llvm::StringRef Pipe = pipeOf(First.Opcode);
+    return At + " waits for the busy " + (Pipe.empty() ? "arithmetic" : Pipe.str()) +
+           " pipe, fed by " + Place + " (" + First.Opcode + ")";
+  }
+  if (R == "branch_resolving")
+    return At + " waits for the branch of " + Place;
+  if (R == "no_instructions")
+    return fetchText(E, Model, Facts.Fetched);
+  if (R == "imc_miss")
+    return At + " waits for the constant cache";
+  return At + " stalls";
+}
+
+std::string stallSentence(const Evidence &E, const SourceModel &Model,
+                          const StallFacts &Facts) {
+  double Spilled = 0;
+  for (const ProducerRef &P : E.Producers)
+    Spilled += P.Spill ? P.Share : 0;
+  std::string Text = Spilled > 0.5 ? "register spill: " : "";
+  Text += waitText(E, Model, Facts);
+  if (!E.Routine.empty())
+    Text += ", in the " + routineText(E.Routine) + " called at " +
+            lineWord(E.Consumer, E.Kernel, Model);
+  Text[0] = llvm::toLower(Text[0]);
+  Text += ": " + percentText(Facts.Share) + " of latency samples (" + E.Reason + ")";
   // Through which calls the line got into the kernel.
   std::vector<std::string> Calls;
   for (const LineRef &L : E.Lines)
     if (L.Function != E.Consumer.Function && L.Function == E.KernelName &&
         L.File != NoId && !llvm::any_of(E.Producers, [&](const ProducerRef &P) {
           return P.Where == L;
-        }) && !(L == Slowest))
+        }) && !(L == Facts.Slowest))
       Calls.push_back(lineWord(L, E.Kernel, Model));
   if (!Calls.empty())
     Text += "; `" + E.Consumer.Function + "` is called at " + listOf(Calls);

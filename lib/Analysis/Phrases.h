@@ -15,10 +15,26 @@ namespace optimas {
 /// the kernel's own file.
 std::string stallMetric(const Evidence &E, const SourceModel &Model);
 
+/// The code that a warp waits for when it has no instructions.
+struct FetchedCode {
+  uint64_t FunctionBytes = 0, LoopBytes = 0; ///< LoopBytes 0: not in a loop
+  LineRef Around; ///< the kernel's line that the code stands for
+};
+
+/// What a sentence says beside the evidence itself.
+struct StallFacts {
+  double Share = 0; ///< of the kernel's latency samples
+  LineRef Slowest;  ///< the slowest line before a barrier, or empty
+  FetchedCode Fetched;
+};
+
 /// `line 41 waits for the load of line 40: 62.1 % of latency samples
-/// (long_scoreboard)`. \p Slowest is the slowest line before a barrier, or empty.
-std::string stallSentence(const Evidence &E, const SourceModel &Model, double Share,
-                          const LineRef &Slowest);
+/// (long_scoreboard)`.
+std::string stallSentence(const Evidence &E, const SourceModel &Model,
+                          const StallFacts &Facts);
+
+/// `64-bit division routine` for `__cuda_sm20_div_u64`.
+std::string routineText(llvm::StringRef Name);
 
 /// `line 40`, or `reduce.cuh:12` when that is not the kernel's file.
 std::string lineWord(const LineRef &L, FunctionId Kernel, const SourceModel &Model);

@@ -52,6 +52,37 @@ template <typename T> static void keepNearest(std::vector<T> &List) {
     List.resize(MaxPending);
 }
 
+/// Appends what is pending when \p Number begins. Over a CALL comes what the routine
+/// does not wait for on every path, and what the routine itself leaves pending;
+/// into a routine what is pending at any of its calls.
+void BlameGraph::addPendingBefore(unsigned Number, unsigned Bar,
+                                  const std::vector<BarrierSets> &AtEnd,
+                                  std::vector<Pending> &List) const {
+  const Block &B = Blocks[Number];
+  auto AddAll = [&](unsigned From) {
+    const std::vector<Pending> &In = AtEnd[From][Bar];
+    List.insert(List.end(), In.begin(), In.end());
+  };
+  for (unsigned P : B.Preds) {
+    unsigned Callee = Blocks[P].Callee;
+    if (Callee == None) {
+      AddAll(P);
+      continue;
+    }
+    if (Code[Blocks[P].End - 1].isConditional() ||
+        (Scoreboards->LetsThrough[Callee] & (1u << Bar)))
+      AddAll(P);
+    for (unsigned From : Routines[Callee].Returns)
+      for (Pending In : AtEnd[From][Bar])
+        if (llvm::is_contained(Routines[Callee].Callees,
+                               Blocks[BlockOf[In.Index]].RoutineId))
+          List.push_back(In);
+  }
+  if (B.EntryOf != None)
+    for (unsigned P : Routines[B.EntryOf].Calls)
+      AddAll(P);
+}
+
 /// What is pending at the end of every block, for every barrier: the least fixed
 /// point of "set here, or pending before and not waited for here". Lists are cut to
 /// the nearest MaxPending, so that the cost stays linear in the code.
@@ -75,6 +106,28 @@ const std::vector<BlameGraph::BarrierSets> &BlameGraph::pendingAtEnd() const {
       for (auto &List : Own[Number])
         keepNearest(List);
     }
+    for (const Routine &R : Routines) {
+      unsigned Mask = 0;
+      for (unsigned Bar = 0; Bar != 6; ++Bar) {
+        std::vector<char> Seen(Blocks.size(), 0);
+        std::vector<unsigned> Paths{R.Entry};
+        while (!Paths.empty()) {
+          unsigned At = Paths.back();
+          Paths.pop_back();
+          if (Seen[At] || Waits[At][Bar])
+            continue;
+          Seen[At] = 1;
+          Paths.insert(Paths.end(), Blocks[At].Succs.begin(), Blocks[At].Succs.end());
+        }
+        if (llvm::any_of(R.Returns, [&](unsigned From) { return Seen[From]; }))
+          Mask |= 1u << Bar;
+      }
+      Scoreboards->LetsThrough.push_back(Mask);
+    }
+    std::map<unsigned, std::vector<unsigned>> ReturnOf;
+    for (auto [Number, R] : llvm::enumerate(Routines))
+      for (unsigned From : R.Returns)
+        ReturnOf[From].push_back(Number);
     std::deque<unsigned> Work;
     std::vector<char> Queued(Blocks.size(), 1);
     for (unsigned B = 0; B != Blocks.size(); ++B)
@@ -86,11 +139,12 @@ const std::vector<BlameGraph::BarrierSets> &BlameGraph::pendingAtEnd() const {
       const Block &B = Blocks[Number];
       bool Changed = false;
       for (unsigned Bar = 0; Bar != 6; ++Bar) {
-        std::vector<Pending> List = Own[Number][Bar];
+        std::vector<Pending> List;
         if (!Waits[Number][Bar])
-          for (unsigned P : B.Preds)
-            for (Pending In : AtEnd[P][Bar])
-              List.push_back({In.Index, unsigned(In.Distance + B.End - B.Begin)});
+          addPendingBefore(Number, Bar, AtEnd, List);
+        for (Pending &In : List)
+          In.Distance += B.End - B.Begin;
+        List.insert(List.end(), Own[Number][Bar].begin(), Own[Number][Bar].end());
         keepNearest(List);
         auto Same = [](const Pending &X, const Pending &Y) {
           return X.Index == Y.Index && X.Distance == Y.Distance;
@@ -100,12 +154,22 @@ const std::vector<BlameGraph::BarrierSets> &BlameGraph::pendingAtEnd() const {
           Changed = true;
         }
       }
-      if (Changed)
-        for (unsigned S : B.Succs)
-          if (!Queued[S]) {
-            Queued[S] = 1;
-            Work.push_back(S);
-          }
+      if (!Changed)
+        continue;
+      auto Queue = [&](unsigned S) {
+        if (!Queued[S]) {
+          Queued[S] = 1;
+          Work.push_back(S);
+        }
+      };
+      for (unsigned S : B.Succs)
+        Queue(S);
+      if (B.Callee != None)
+        Queue(Routines[B.Callee].Entry);
+      for (unsigned R : ReturnOf[Number])
+        for (unsigned Call : Routines[R].Calls)
+          for (unsigned S : Blocks[Call].Succs)
+            Queue(S);
     }
   });
   return Scoreboards->AtEnd;
@@ -123,10 +187,10 @@ BlameGraph::settersFor(size_t Consumer, unsigned Barrier) const {
       return Setters;
     }
   }
-  const std::vector<BarrierSets> &AtEnd = pendingAtEnd();
-  for (unsigned P : B.Preds)
-    for (Pending In : AtEnd[P][Barrier])
-      Setters.push_back({In.Index, unsigned(In.Distance + Consumer - B.Begin)});
+  std::vector<Pending> Before;
+  addPendingBefore(BlockOf[Consumer], Barrier, pendingAtEnd(), Before);
+  for (Pending In : Before)
+    Setters.push_back({In.Index, unsigned(In.Distance + Consumer - B.Begin)});
   keepNearest(Setters);
   return Setters;
 }

@@ -26,10 +26,12 @@ struct ProducerSum {
   std::string Opcode, Symbol;
   uint64_t Offset = 0;
   unsigned AccessBytes = 0;
-  double Samples = 0;
+  bool Spill = false;
+  double Samples = 0, Largest = 0;
 };
 
-/// Samples with one consumer line, one reason and the same producer lines.
+/// Samples with one consumer line, one reason and the same producer lines. Those that
+/// wait for instructions are one item a kernel: the cause is the size of the code.
 struct Item {
   LineRef Consumer;
   std::string ConsumerOpcode, Reason, UnresolvedWhy;
@@ -40,7 +42,12 @@ struct Item {
   std::map<std::pair<std::string, uint64_t>, ProducerSum> Producers;
   /// Lines of the work before a barrier → their own latency samples.
   std::map<LineKey, std::pair<LineRef, uint64_t>> Work;
+  std::map<std::string, uint64_t> Routines; ///< samples in the compiler's routines
+  FetchedCode Fetched;                      ///< around the PC with the most samples
+  uint64_t FetchedSamples = 0;
 };
+
+bool isFetch(llvm::StringRef Reason) { return Reason == "no_instructions"; }
 
 /// Gathers the items of one kernel.
 class StallCollector {
@@ -52,30 +59,42 @@ public:
 
 private:
   struct Located {
+    size_t Site; ///< the instruction whose line it is: itself, or the call of its routine
+    double Share;
     LineRef Line;
     std::vector<LineRef> Chain;
   };
-  const Located &locate(const FunctionCode &Code, size_t Index);
+  const std::vector<Located> &locate(const FunctionCode &Code, size_t Index);
   void addStall(const FunctionCode &Code, size_t Index, const StallCount &S,
                 uint64_t Samples);
+  void addAt(const FunctionCode &Code, size_t Index, const Located &Where,
+             const std::string &Reason, uint64_t Samples, const BlameResult &Blame);
+  std::vector<std::pair<const BlamedInstruction *, const Located *>>
+  producersFor(const FunctionCode &Code, const Located &Consumer,
+               const BlameResult &Blame);
+  void addFetch(const FunctionCode &Code, size_t Index, const Located &Where, Item &I,
+                uint64_t Samples);
+  void nameProducers(Item &I, Evidence &E);
   void addWork(const FunctionCode &Code, Item &I, const BlameResult &Blame);
   Evidence finish(Item &I, const KernelData &Data);
 
   using Key = std::tuple<std::string, unsigned, std::string, std::vector<LineKey>>;
   AnalysisContext &C;
   std::map<Key, Item> Items;
-  std::map<std::pair<const FunctionCode *, size_t>, Located> Locations;
+  std::map<std::pair<const FunctionCode *, size_t>, std::vector<Located>> Locations;
+  /// Latency samples by instruction, without those at barriers.
+  std::map<const FunctionCode *, std::vector<uint64_t>> BusyOf;
 };
 } // namespace
 
-const StallCollector::Located &StallCollector::locate(const FunctionCode &Code,
-                                                      size_t Index) {
+const std::vector<StallCollector::Located> &
+StallCollector::locate(const FunctionCode &Code, size_t Index) {
   auto [It, New] = Locations.try_emplace({&Code, Index});
-  if (New) {
-    std::vector<SourceFrame> Frames = Code.frames(Index);
-    It->second.Line = C.primary(Frames);
-    It->second.Chain = C.chain(Frames);
-  }
+  if (New)
+    for (const FunctionCode::Site &S : Code.sites(Index)) {
+      std::vector<SourceFrame> Frames = Code.frames(S.Index);
+      It->second.push_back({S.Index, S.Share, C.primary(Frames), C.chain(Frames)});
+    }
   return It->second;
 }
 
@@ -95,80 +114,172 @@ void StallCollector::add(const FunctionCode &Code) {
 
 void StallCollector::addStall(const FunctionCode &Code, size_t Index,
                               const StallCount &S, uint64_t Samples) {
-  const Located &Consumer = locate(Code, Index);
-  if (Consumer.Line.Path.empty()) {
-    WithoutLine += Samples;
-    return;
-  }
   BlameResult Blame;
   if (Code.fromCubin() || Code.hasText())
     Blame = Code.graph().blame(Index, S.Reason, Code.executed());
   else
     Blame.UnresolvedWhy = "the profile holds neither the cubin nor the SASS text";
+  const std::vector<Located> &Places = locate(Code, Index);
+  double Share = 0;
+  uint64_t Given = 0;
+  for (const Located &Where : Places) {
+    // Cumulative, so that the parts sum to the whole.
+    Share += Where.Share;
+    bool Last = &Where == &Places.back();
+    uint64_t Part = (Last ? Samples : uint64_t(Samples * Share)) - Given;
+    Given += Part;
+    if (Where.Line.Path.empty())
+      WithoutLine += Part;
+    else if (Part)
+      addAt(Code, Index, Where, S.Reason, Part, Blame);
+  }
+}
+
+/// Producers with their places; one in the same routine of the compiler as the
+/// consumer belongs to the same call.
+std::vector<std::pair<const BlamedInstruction *, const StallCollector::Located *>>
+StallCollector::producersFor(const FunctionCode &Code, const Located &Consumer,
+                             const BlameResult &Blame) {
+  std::vector<std::pair<const BlamedInstruction *, const Located *>> Found;
+  for (const BlamedInstruction &P : Blame.Producers) {
+    const std::vector<Located> &Places = locate(Code, P.Index);
+    bool Same = llvm::any_of(
+        Places, [&](const Located &L) { return L.Site == Consumer.Site; });
+    for (const Located &L : Places)
+      if (!L.Line.Path.empty() && (!Same || L.Site == Consumer.Site))
+        Found.push_back({&P, &L});
+  }
+  return Found;
+}
+
+void StallCollector::addAt(const FunctionCode &Code, size_t Index, const Located &Where,
+                           const std::string &Reason, uint64_t Samples,
+                           const BlameResult &Blame) {
+  auto Producers = producersFor(Code, Where, Blame);
+  bool Fetch = isFetch(Reason);
+  auto ShareOf = [&](const BlamedInstruction &P, const Located &L) {
+    return L.Site == Where.Site ? P.Share : P.Share * L.Share;
+  };
   // Sums per line decide which producers make the item.
   std::map<LineKey, double> Shares;
-  for (const BlamedInstruction &P : Blame.Producers)
-    if (const LineRef &L = locate(Code, P.Index).Line; !L.Path.empty())
-      Shares[{L.Path, L.Line}] += P.Share;
+  for (auto [P, L] : Producers)
+    Shares[{L->Line.Path, L->Line.Line}] += ShareOf(*P, *L);
   std::vector<LineKey> Lines;
   for (auto &[Line, Share] : Shares)
-    if (Share >= KeyShare)
+    if (Share >= KeyShare && !Fetch)
       Lines.push_back(Line);
-  Item &I = Items[{Consumer.Line.Path, Consumer.Line.Line, S.Reason, Lines}];
-  const std::string &Opcode = Code.graph().instructions()[Index].Mnemonic;
+  LineKey At{Where.Line.Path, Where.Line.Line};
+  Item &I = Fetch ? Items[{"", 0, Reason, {}}] : Items[{At.first, At.second, Reason, Lines}];
+  const Instruction &Instr = Code.graph().instructions()[Index];
   if (I.Samples == 0) {
-    I.Consumer = Consumer.Line;
-    I.Reason = S.Reason;
+    I.Consumer = Where.Line;
+    I.Reason = Reason;
   }
   if (Samples > I.OpcodeSamples) {
     I.OpcodeSamples = Samples;
-    I.ConsumerOpcode = Opcode;
+    I.ConsumerOpcode = Instr.Mnemonic;
   }
   I.Samples += Samples;
   I.Confidence += Samples * Blame.Confidence;
-  I.Pcs.insert(Code.graph().instructions()[Index].Offset);
-  for (const LineRef &L : Consumer.Chain)
+  I.Pcs.insert(Instr.Offset);
+  if (llvm::StringRef Routine = Code.routine(Index); !Routine.empty())
+    I.Routines[Routine.str()] += Samples;
+  if (Fetch)
+    return addFetch(Code, Index, Where, I, Samples);
+  for (const LineRef &L : Where.Chain)
     addLine(I.Lines, L);
   if (Blame.Producers.empty())
     I.UnresolvedWhy = Blame.UnresolvedWhy;
-  for (const BlamedInstruction &P : Blame.Producers) {
-    const Located &Where = locate(Code, P.Index);
-    if (Where.Line.Path.empty())
-      continue;
-    const Instruction &Instr = Code.graph().instructions()[P.Index];
-    ProducerSum &Sum = I.Producers[{Code.samples().Symbol, Instr.Offset}];
-    Sum.Where = Where.Line;
+  for (auto [P, L] : Producers) {
+    const Instruction &From = Code.graph().instructions()[P->Index];
+    ProducerSum &Sum = I.Producers[{Code.samples().Symbol, From.Offset}];
+    Sum.Where = L->Line;
+    Sum.Opcode = From.Mnemonic;
+    Sum.Symbol = Code.samples().Symbol;
+    Sum.Offset = From.Offset;
+    Sum.AccessBytes = From.AccessBytes;
+    Sum.Spill = Code.isSpill(P->Index);
+    Sum.Samples += ShareOf(*P, *L) * Samples;
+    if (P->Share >= NamedShare)
+      for (const LineRef &Link : L->Chain)
+        addLine(I.Lines, Link);
+  }
+  if (Reason == "barrier")
+    addWork(Code, I, Blame);
+}
+
+/// Its producers are lines, of which the PC with the most samples is kept: thousands
+/// of PCs, none of them with a share worth naming, are the rule.
+void StallCollector::addFetch(const FunctionCode &Code, size_t Index,
+                              const Located &Where, Item &I, uint64_t Samples) {
+  const Instruction &Instr = Code.graph().instructions()[Index];
+  ProducerSum &Sum = I.Producers[{Where.Line.Path, Where.Line.Line}];
+  Sum.Where = Where.Line;
+  Sum.Samples += Samples;
+  if (Samples > Sum.Largest) {
+    Sum.Largest = Samples;
     Sum.Opcode = Instr.Mnemonic;
     Sum.Symbol = Code.samples().Symbol;
     Sum.Offset = Instr.Offset;
-    Sum.AccessBytes = Instr.AccessBytes;
-    Sum.Samples += P.Share * Samples;
-    if (P.Share >= NamedShare)
-      for (const LineRef &L : Where.Chain)
-        addLine(I.Lines, L);
   }
-  if (S.Reason == "barrier")
-    addWork(Code, I, Blame);
+  if (Samples <= I.FetchedSamples)
+    return;
+  I.FetchedSamples = Samples;
+  I.Fetched = {Code.codeBytes(), Code.graph().loopBytes(Index), {}};
+  if (!Where.Chain.empty())
+    I.Fetched.Around = Where.Chain.back();
 }
 
 void StallCollector::addWork(const FunctionCode &Code, Item &I,
                              const BlameResult &Blame) {
-  std::map<size_t, uint64_t> Busy;
-  for (const PcSample &Pc : Code.samples().Pcs)
-    for (const StallCount &S : Pc.Stalls)
-      if (isStall(S.Reason) && S.Reason != "barrier")
-        if (std::optional<size_t> Index = Code.indexOf(Pc.Offset))
-          Busy[*Index] += C.weigh(S);
+  std::vector<uint64_t> &Busy = BusyOf[&Code];
+  if (Busy.empty()) {
+    Busy.resize(Code.graph().instructions().size());
+    for (const PcSample &Pc : Code.samples().Pcs)
+      for (const StallCount &S : Pc.Stalls)
+        if (isStall(S.Reason) && S.Reason != "barrier")
+          if (std::optional<size_t> Index = Code.indexOf(Pc.Offset))
+            Busy[*Index] += C.weigh(S);
+  }
   for (const BlamedInstruction &P : Blame.Producers)
     for (size_t Index : Code.graph().workBefore(P.Index)) {
-      auto It = Busy.find(Index);
-      const LineRef &L = locate(Code, Index).Line;
-      if (It == Busy.end() || L.Path.empty())
+      if (Busy[Index] == 0)
         continue;
-      auto &Slot = I.Work[{L.Path, L.Line}];
-      Slot.first = L;
-      Slot.second += It->second;
+      for (const Located &L : locate(Code, Index)) {
+        if (L.Line.Path.empty())
+          continue;
+        auto &Slot = I.Work[{L.Line.Path, L.Line.Line}];
+        Slot.first = L.Line;
+        Slot.second += uint64_t(Busy[Index] * L.Share);
+      }
     }
+}
+
+/// Producers of lines that matter, heaviest line first, and in it the heaviest PC.
+void StallCollector::nameProducers(Item &I, Evidence &E) {
+  std::map<LineKey, double> ByLine;
+  double Sum = 0;
+  for (auto &[Key, P] : I.Producers) {
+    ByLine[{P.Where.Path, P.Where.Line}] += P.Samples;
+    Sum += P.Samples;
+  }
+  auto LineShare = [&](const LineRef &L) { return ByLine[{L.Path, L.Line}]; };
+  std::vector<ProducerRef> All;
+  for (auto &[Key, P] : I.Producers)
+    if (LineShare(P.Where) >= NamedShare * Sum)
+      All.push_back({P.Where, P.Opcode, P.Symbol, P.Offset, P.Samples, P.AccessBytes,
+                     P.Spill});
+  sortStably(All, [&](const ProducerRef &A, const ProducerRef &B) {
+    return std::make_pair(LineShare(A.Where), A.Share) >
+           std::make_pair(LineShare(B.Where), B.Share);
+  });
+  // One PC of a line at least, of thousands that weigh nothing alone.
+  std::set<LineKey> Named;
+  for (const ProducerRef &P : All)
+    if (E.Producers.size() < MaxNamedProducers &&
+        (Named.insert({P.Where.Path, P.Where.Line}).second ||
+         P.Share >= NamedShare * Sum))
+      E.Producers.push_back(P);
 }
 
 Evidence StallCollector::finish(Item &I, const KernelData &Data) {
@@ -184,48 +295,39 @@ Evidence StallCollector::finish(Item &I, const KernelData &Data) {
   E.ProfileFile = C.ProfileFile;
   E.Pcs.assign(I.Pcs.begin(), I.Pcs.end());
   E.Confidence = I.Samples ? I.Confidence / I.Samples : 0;
+  nameProducers(I, E);
+  if (isFetch(E.Reason) && !E.Producers.empty())
+    E.Consumer = E.Producers.front().Where;
   E.Lines = std::move(I.Lines);
   addLine(E.Lines, E.Consumer);
+  if (E.Producers.empty())
+    E.UnresolvedWhy = I.UnresolvedWhy.empty() ? "the producers have no source line"
+                                              : I.UnresolvedWhy;
   double Sum = 0;
-  for (auto &[Where, P] : I.Producers)
-    Sum += P.Samples;
-  for (auto &[Where, P] : I.Producers)
-    if (P.Samples >= NamedShare * Sum)
-      E.Producers.push_back(
-          {P.Where, P.Opcode, P.Symbol, P.Offset, P.Samples, P.AccessBytes});
-  sortStably(E.Producers, [](const ProducerRef &A, const ProducerRef &B) {
-    return A.Share > B.Share;
-  });
-  // The line with the most samples comes first even when one PC of another has more.
-  std::map<LineKey, double> ByLine;
-  for (const ProducerRef &P : E.Producers)
-    ByLine[{P.Where.Path, P.Where.Line}] += P.Share;
-  sortStably(E.Producers, [&](const ProducerRef &A, const ProducerRef &B) {
-    return ByLine[{A.Where.Path, A.Where.Line}] > ByLine[{B.Where.Path, B.Where.Line}];
-  });
-  if (E.Producers.size() > MaxNamedProducers)
-    E.Producers.resize(MaxNamedProducers);
-  Sum = 0;
   for (const ProducerRef &P : E.Producers)
     Sum += P.Share;
   for (ProducerRef &P : E.Producers) {
     P.Share /= Sum;
     addLine(E.Lines, P.Where);
   }
-  if (E.Producers.empty())
-    E.UnresolvedWhy = I.UnresolvedWhy.empty() ? "the producers have no source line"
-                                              : I.UnresolvedWhy;
-  LineRef Slowest;
+  if (isFetch(E.Reason))
+    addLine(E.Lines, I.Fetched.Around);
+  for (auto &[Routine, Samples] : I.Routines)
+    if (2 * Samples > I.Samples)
+      E.Routine = Routine;
+  StallFacts Facts;
+  Facts.Share = Total ? double(E.Samples) / Total : 0;
+  Facts.Fetched = I.Fetched;
   uint64_t Most = 0;
   for (auto &[Where, Work] : I.Work)
     if (Work.second > Most) {
       Most = Work.second;
-      Slowest = Work.first;
+      Facts.Slowest = Work.first;
     }
   if (Most > 0)
-    addLine(E.Lines, Slowest);
+    addLine(E.Lines, Facts.Slowest);
   E.Metric = stallMetric(E, C.Model);
-  E.Sentence = stallSentence(E, C.Model, Total ? double(E.Samples) / Total : 0, Slowest);
+  E.Sentence = stallSentence(E, C.Model, Facts);
   return E;
 }
 

@@ -8,7 +8,9 @@
 #include "AnalysisTest.h"
 #include "optimas/Profile/Readers.h"
 #include "optimas/Support/Files.h"
+#include "optimas/Support/Subprocess.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Path.h"
 #include "gtest/gtest.h"
 
 namespace optimas {
@@ -55,6 +57,36 @@ const SourceModel &modelOf(const std::map<std::string, std::string> &Files,
   for (auto &[Name, Text] : Files)
     Options.Overlay[std::string(SourceFolder) + "/" + Name] = Text;
   return Models.emplace(Files, build(SourceFolder, Main, Options)).first->second;
+}
+
+static std::string causeFile(const std::string &File) {
+  return llvm::cantFail(readFile(std::string(OPTIMAS_CAUSES "/") + File, ExitCode::Usage));
+}
+
+const SourceModel &causeModel(const std::string &Name) {
+  return modelOf({{Name + ".cu", causeFile(Name + ".cu")}, {"cause.h", causeFile("cause.h")}},
+                 Name + ".cu");
+}
+
+Profile causeProfile(const std::string &Name) {
+  std::string File = Name + ".optimas.json";
+  return llvm::cantFail(parseProfile(causeFile(File), File));
+}
+
+std::string compileCubin(const SourceModel &M, unsigned Sm) {
+  ScratchDir Scratch = llvm::cantFail(ScratchDir::create("optimas-arch"));
+  for (const SourceFile &F : M.files())
+    if (F.Editable)
+      llvm::cantFail(writeFileAtomically(Scratch.file(llvm::sys::path::filename(F.Path)), F.Text));
+  std::string Out = Scratch.file("k.cubin");
+  SubprocessOptions O;
+  O.Args = {OPTIMAS_NVCC, "-arch=sm_" + std::to_string(Sm), "-std=c++17", "-O3", "-lineinfo",
+            "-cubin", "-o", Out,
+            Scratch.file(llvm::sys::path::filename(M.mainFile().Path))};
+  O.TimeoutSeconds = 300;
+  SubprocessResult R = llvm::cantFail(runSubprocess(O));
+  EXPECT_TRUE(R.ok()) << R.Error;
+  return llvm::cantFail(readFile(Out, ExitCode::Usage));
 }
 
 ProfileBuilder::ProfileBuilder(const SourceModel *Fresh) {

@@ -19,6 +19,13 @@ Profile exampleProfile(const std::string &Name);
 /// A recorded file of an example, `source.csv` say.
 std::string recordedFile(const std::string &Name, const std::string &File);
 
+/// The model of one of the kernels with a planted cause (test/Analysis/Inputs/causes),
+/// read into SourceFolder, and its recorded profile.
+const SourceModel &causeModel(const std::string &Name);
+Profile causeProfile(const std::string &Name);
+/// A cubin of the main file of \p M, made by nvcc.
+std::string compileCubin(const SourceModel &M, unsigned Sm);
+
 /// The model of files in memory (name → text), \p Main being the compiled one; built
 /// once for the same files.
 const SourceModel &modelOf(const std::map<std::string, std::string> &Files,

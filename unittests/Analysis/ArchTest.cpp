@@ -14,7 +14,6 @@
 #include "AnalysisTest.h"
 #include "optimas/Analysis/Blame.h"
 #include "optimas/Support/Files.h"
-#include "optimas/Support/Subprocess.h"
 #include "llvm/ADT/STLExtras.h"
 #include "gtest/gtest.h"
 
@@ -37,23 +36,10 @@ void run(float *a, float *b, float *c, int n) { use<<<1, 32>>>(a, b, c, n); }
 
 class Arch : public testing::TestWithParam<unsigned> {};
 
-std::string compile(const SourceModel &M, unsigned Sm) {
-  ScratchDir Scratch = llvm::cantFail(ScratchDir::create("optimas-arch"));
-  std::string File = Scratch.file("k.cu"), Out = Scratch.file("k.cubin");
-  llvm::cantFail(writeFileAtomically(File, M.mainFile().Text));
-  SubprocessOptions O;
-  O.Args = {OPTIMAS_NVCC, "-arch=sm_" + std::to_string(Sm), "-O3", "-lineinfo", "-cubin",
-            "-o",         Out,  File};
-  O.TimeoutSeconds = 120;
-  SubprocessResult R = llvm::cantFail(runSubprocess(O));
-  EXPECT_TRUE(R.ok()) << R.Error;
-  return llvm::cantFail(readFile(Out, ExitCode::Usage));
-}
-
 TEST_P(Arch, NamesTheLoadsThroughBothCalls) {
   const SourceModel &M = modelOf({{"k.cu", Source}});
   ProfileBuilder B(&M);
-  std::string Bytes = compile(M, GetParam());
+  std::string Bytes = compileCubin(M, GetParam());
   B.P.Modules.push_back({sha256(Bytes), Bytes, GetParam()});
   const std::string Symbol = "_Z3usePKfS0_Pfi";
   Cubin C = llvm::cantFail(Cubin::parse(Bytes, "k.cubin"));
@@ -93,6 +79,51 @@ TEST_P(Arch, NamesTheLoadsThroughBothCalls) {
   EXPECT_TRUE(implicates(E, 2));
   EXPECT_TRUE(implicates(E, 8) || implicates(E, 9));
   EXPECT_GE(E.Confidence, 0.8);
+}
+
+// A local array under an index that is not known, and more live values than the
+// registers that a launch bound leaves: both lie in local memory.
+const char *LocalSource = R"(__global__ void indexed(const float *x, float *out, const int *k, int n) {
+  float a[64], s = 0;
+  for (int i = 0; i < 64; ++i)
+    a[i] = x[i + threadIdx.x];
+  for (int i = 0; i < n; ++i)
+    a[k[i] & 63] += s, s += a[k[i + 1] & 63];
+  out[threadIdx.x] = s;
+}
+__global__ void __launch_bounds__(1024) spilled(const float *x, float *out, int n) {
+  float v[90], s = 0;
+#pragma unroll
+  for (int k = 0; k < 90; ++k)
+    v[k] = x[threadIdx.x + k];
+  for (int r = 0; r < n; ++r)
+#pragma unroll
+    for (int k = 0; k < 90; ++k)
+      v[k] = v[k] * v[(k + 1) % 90] + 0.25f;
+#pragma unroll
+  for (int k = 0; k < 90; ++k)
+    s += v[k];
+  out[threadIdx.x] = s;
+}
+)";
+
+TEST_P(Arch, OnlySpillsAreSpills) {
+  std::string Bytes = compileCubin(modelOf({{"local.cu", LocalSource}}, "local.cu"), GetParam());
+  Cubin C = llvm::cantFail(Cubin::parse(Bytes, "local.cubin"));
+  auto LocalOf = [&](const CubinFunction &F) {
+    std::vector<uint64_t> Offsets;
+    for (const Instruction &I : C.instructions(F))
+      if (I.Class == InstrClass::LocalLoad || I.Class == InstrClass::LocalStore)
+        Offsets.push_back(I.Offset);
+    return Offsets;
+  };
+  const CubinFunction *Indexed = C.function("_Z7indexedPKfPfPKii");
+  const CubinFunction *Spilled = C.function("_Z7spilledPKfPfi");
+  ASSERT_TRUE(Indexed && Spilled);
+  EXPECT_FALSE(LocalOf(*Indexed).empty());
+  EXPECT_TRUE(Indexed->Spills.empty());
+  EXPECT_FALSE(Spilled->Spills.empty());
+  EXPECT_EQ(Spilled->Spills, LocalOf(*Spilled));
 }
 
 INSTANTIATE_TEST_SUITE_P(Nvcc, Arch, testing::Values(75u, 80u, 90u, 100u, 120u),

@@ -65,16 +65,35 @@ public:
   /// True when both lie on one cycle of the graph.
   bool inSameLoop(size_t A, size_t B) const;
   bool inLoop(size_t Index) const;
+  /// Bytes of code on that cycle, 0 outside one; routines that it calls count.
+  uint64_t loopBytes(size_t Index) const;
+  /// The CALLs that lead to the routine which holds \p Index, empty outside one. A
+  /// routine is what lies between the target of a direct CALL and its RETs.
+  std::vector<size_t> callsTo(size_t Index) const;
 
   llvm::ArrayRef<Instruction> instructions() const { return Code; }
+  /// Edges between instructions. A CALL leads into its routine, whose RETs lead to
+  /// the instruction behind every CALL of it; one whose routine is not in the code
+  /// leads to the next instruction.
   llvm::ArrayRef<std::vector<size_t>> predecessors() const { return Preds; }
   llvm::ArrayRef<std::vector<size_t>> successors() const { return Succs; }
 
 private:
+  static constexpr unsigned None = ~0u;
   struct Block {
     size_t Begin = 0, End = 0;
     std::vector<unsigned> Preds, Succs;
-    unsigned Cycle = ~0u; ///< strongly connected component, ~0 when not in a cycle
+    unsigned Cycle = None; ///< strongly connected component, None outside a cycle
+    unsigned Callee = None;   ///< routine that the CALL at its end leads to
+    unsigned EntryOf = None;  ///< routine that begins with it
+    unsigned RoutineId = None; ///< routine that holds it
+  };
+  /// Blocks within a function that are called. Edges of Block are those of one level:
+  /// over a CALL they lead to the instruction behind it.
+  struct Routine {
+    unsigned Entry;
+    std::vector<unsigned> Blocks, Returns, Calls;
+    std::vector<unsigned> Callees; ///< itself and those it calls, also indirectly
   };
   /// An instruction that set a scoreboard and the distance from it to a block's end.
   struct Pending {
@@ -89,7 +108,10 @@ private:
   void build();
   void findTargets(std::vector<char> &Leader);
   void connectBlocks();
+  void findRoutines();
   void findCycles();
+  void placeRoutinesInCycles();
+  void connectInstructions();
   bool fallsThrough(size_t Index) const;
 
   /// Walks backward from before \p From, nearest first; Stop ends that path.
@@ -97,13 +119,17 @@ private:
   bool setsBarrier(size_t Index, unsigned Barrier) const;
   bool waitsOn(size_t Index, unsigned Barrier) const;
   const std::vector<BarrierSets> &pendingAtEnd() const;
+  void addPendingBefore(unsigned Block, unsigned Barrier,
+                        const std::vector<BarrierSets> &AtEnd,
+                        std::vector<Pending> &List) const;
   std::vector<Pending> settersFor(size_t Consumer, unsigned Barrier) const;
   std::vector<Pending> countedSetters(size_t Consumer, unsigned Barrier,
                                       unsigned Left) const;
 
   BlameResult blameScoreboard(size_t Consumer, llvm::StringRef Reason) const;
   BlameResult blameRegisters(size_t Consumer, llvm::StringRef Reason) const;
-  BlameResult blameFixedLatency(size_t Consumer, llvm::StringRef Reason) const;
+  BlameResult blameFixedLatency(size_t Consumer) const;
+  BlameResult blameMathPipe(size_t Consumer) const;
   BlameResult blameQueue(size_t Consumer, llvm::StringRef Reason) const;
   BlameResult blameDrain(size_t Consumer) const;
   BlameResult blameNearest(size_t Consumer, llvm::StringRef Reason) const;
@@ -116,6 +142,9 @@ private:
   std::vector<Instruction> Code;
   std::vector<std::vector<size_t>> Preds, Succs;
   std::vector<Block> Blocks;
+  std::vector<Routine> Routines;
+  std::vector<uint64_t> CycleBytes;
+  std::vector<llvm::StringRef> Pipes; ///< pipeOf each instruction
   std::vector<unsigned> BlockOf;
   bool FromText = false;
   /// Registers of every kind as numbers (general n, uniform 256 + n, predicate
@@ -124,6 +153,8 @@ private:
   struct Lazy {
     std::once_flag Once;
     std::vector<BarrierSets> AtEnd;
+    /// By routine: bit b when some path through it does not wait on barrier b.
+    std::vector<unsigned> LetsThrough;
   };
   std::shared_ptr<Lazy> Scoreboards = std::make_shared<Lazy>();
 };
@@ -138,6 +169,11 @@ struct SassText {
 /// Parses `@!P0 LDG.E.64 R4, desc[UR6][R2.64+0x10]`. Never fails: what is not
 /// understood is class Other without registers.
 SassText parseSass(llvm::StringRef Text, uint64_t Offset);
+
+/// The execution pipe that instructions named \p Mnemonic share: `tensor`, `fma`,
+/// `alu`, `fp64`, `special function`, `uniform`; empty for what uses none of them.
+/// NVIDIA's Nsight Compute documentation ("Pipelines") says what each is for.
+llvm::StringRef pipeOf(llvm::StringRef Mnemonic);
 
 /// True for a stall reason; `selected` and `not_selected` are not.
 bool isStall(llvm::StringRef Reason);

@@ -37,6 +37,7 @@ struct ProducerRef {
   uint64_t Offset = 0; ///< PC offset
   double Share = 1;    ///< of the evidence's weight, sums to 1
   unsigned AccessBytes = 0; ///< per thread, 0 when unknown
+  bool Spill = false; ///< stores or loads a register for which there was no room
 };
 
 struct Evidence {
@@ -56,6 +57,9 @@ struct Evidence {
   /// Lines that an edit of those needs to touch as well: headers of the loops that
   /// hold them, declarations of the variables they use.
   std::vector<LineRef> Needed;
+  /// The compiler's routine in which most of the samples lie (`__cuda_sm20_div_u64`);
+  /// Consumer is then the line that calls it. Empty for code with lines of its own.
+  std::string Routine;
   std::string Reason; ///< stall reason, roofline level, counter name, launch fact
   double Weight = 0;  ///< share of the kernel's weight; all of a kernel's sum to 1
   /// Name of the metric that a fix must move: `latency_samples:long_scoreboard@line40`, a
