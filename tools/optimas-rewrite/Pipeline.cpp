@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "Pipeline.h"
 #include "EvidenceSource.h"
+#include "optimas/Analysis/Explain.h"
 #include "optimas/Analysis/Json.h"
 #include "optimas/Evaluate/Evaluate.h"
 #include "optimas/Frontend/DumpModel.h"
@@ -464,6 +465,18 @@ Expected<ExitCode> runPipeline(const Settings &S, StringRef Source, const ToolCo
     return D.takeError();
   if (S.DumpEvidence) {
     dumpDiagnosis(*D, *Model, projectRoot(S, *C, Source));
+    return ExitCode::Done;
+  }
+  if (!S.RooflineFile.empty()) {
+    Expected<std::string> Svg = rooflineSvg(*D);
+    if (!Svg)
+      return Svg.takeError();
+    if (Error E = writeFileAtomically(S.RooflineFile, *Svg))
+      return std::move(E);
+  }
+  if (S.ExplainEvidence) {
+    Say.clear();
+    outs() << explainEvidence(*D, *Model, projectRoot(S, *C, Source));
     return ExitCode::Done;
   }
   ProposalRequest Request{*Model, *D, {}, S.Checks};

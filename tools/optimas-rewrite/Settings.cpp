@@ -129,6 +129,8 @@ Options::Options(Settings &S) {
   add(*this, "record", S.Record, "dir", "Record the evaluation there");
   add(*this, "replay", S.Replay, "dir", "Use a recorded evaluation, labelled so");
   addList(*this, "report", S.Reports, "file.json", "Write the report there (may repeat)");
+  add(*this, "roofline", S.RooflineFile, "file.svg",
+      "Draw the roofline of the hot kernels there");
   add(*this, "quiet", S.Quiet, "", "Print verdicts and errors only");
   add(*this, "verbose", S.Verbose, "", "Print each step with its time to standard error");
   add(*this, "list-checks", S.ListChecks, "", "List the catalogue and stop");
@@ -138,6 +140,8 @@ Options::Options(Settings &S) {
   add(*this, "dump-model", S.DumpModel, "", "Print the parsed source model as JSON and stop");
   add(*this, "dump-evidence", S.DumpEvidence, "",
       "Print hot kernels, evidence and regions as JSON and stop");
+  add(*this, "explain-evidence", S.ExplainEvidence, "",
+      "Print the source with its stalls, their causes and the reasons in words, and stop");
   add(*this, "resource-dir", S.ResourceDir, "dir", "Clang's resource directory");
   add(*this, "cuda-path", S.CudaPath, "dir", "Root of the CUDA toolkit");
   add(*this, "collector", S.Collector, "file", "The library injected into the program");

@@ -51,10 +51,12 @@ struct Settings {
 
   // Output.
   std::vector<std::string> Reports;
+  std::string RooflineFile;
   bool Quiet = false, Verbose = false;
 
   // Other.
   bool ListChecks = false, DumpConfig = false, DumpModel = false, DumpEvidence = false;
+  bool ExplainEvidence = false;
   std::string Explain, ResourceDir, CudaPath, Collector;
 };
 

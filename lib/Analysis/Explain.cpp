@@ -1,0 +1,190 @@
+//===- Explain.cpp - Evidence as a person reads it --------------*- C++ -*-===//
+//
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "optimas/Analysis/Explain.h"
+#include "Internal.h"
+#include "Phrases.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+
+namespace optimas {
+
+namespace {
+constexpr size_t BarWidth = 10;
+/// More columns of arrows than this cannot be followed with the eye.
+constexpr size_t MaxArrows = 6;
+/// Lines shown around one that matters.
+constexpr unsigned Around = 1;
+
+/// The marks of one line.
+struct Row {
+  double Samples = 0;
+  /// By arrow: `+` waits, `>` is waited for.
+  std::map<size_t, char> Marks;
+};
+
+/// One file's part of a kernel's evidence.
+class Page {
+public:
+  Page(const SourceFile &File, unsigned Columns) : File(File), Columns(Columns) {}
+  void add(const Evidence &E);
+  void print(llvm::raw_ostream &OS, double Total) const;
+
+private:
+  std::string gutter(unsigned Line, const Row *R) const;
+
+  const SourceFile &File;
+  unsigned Columns;
+  std::map<unsigned, Row> Rows;
+  struct Arrow {
+    unsigned Id, First, Last;
+  };
+  std::vector<Arrow> Arrows;
+};
+} // namespace
+
+void Page::add(const Evidence &E) {
+  bool Here = E.Consumer.Path == File.Path;
+  if (Here)
+    Rows[E.Consumer.Line].Samples += E.Samples;
+  std::set<unsigned> From;
+  for (const ProducerRef &P : E.Producers)
+    if (P.Where.Path == File.Path && !(Here && P.Where.Line == E.Consumer.Line))
+      From.insert(P.Where.Line);
+  for (unsigned Line : From)
+    Rows[Line];
+  if (!Here || From.empty() || Arrows.size() == MaxArrows)
+    return;
+  size_t Number = Arrows.size();
+  Rows[E.Consumer.Line].Marks[Number] = '+';
+  for (unsigned Line : From)
+    Rows[Line].Marks[Number] = '>';
+  Arrows.push_back({E.Id, std::min(*From.begin(), E.Consumer.Line),
+                    std::max(*From.rbegin(), E.Consumer.Line)});
+}
+
+/// A column for each arrow, and a dash from its marks to the line's number.
+std::string Page::gutter(unsigned Line, const Row *R) const {
+  std::string Text;
+  bool Dash = false;
+  for (size_t I = 0; I != Arrows.size(); ++I) {
+    char C = Dash ? '-' : ' ';
+    if (Line >= Arrows[I].First && Line <= Arrows[I].Last)
+      C = '|';
+    if (R)
+      if (auto It = R->Marks.find(I); It != R->Marks.end()) {
+        C = It->second;
+        Dash = true;
+      }
+    Text += C;
+    Text += Dash ? '-' : ' ';
+  }
+  return Text;
+}
+
+void Page::print(llvm::raw_ostream &OS, double Total) const {
+  std::string Names;
+  for (const Arrow &A : Arrows)
+    Names += (Names.empty() ? "" : ", ") + idText('E', A.Id);
+  if (!Names.empty())
+    OS << "  columns from the left: " << Names << "; + waits for >\n";
+  unsigned Shown = 0;
+  for (auto &[Line, R] : Rows) {
+    unsigned Begin = std::max(Shown + 1, Line > Around ? Line - Around : 1);
+    // One hidden line takes as much room as the dots that would say so.
+    if (Shown && Begin == Shown + 2)
+      --Begin;
+    if (Shown && Begin > Shown + 1)
+      OS << "  " << gutter(Shown + 1, nullptr) << "   ...\n";
+    for (unsigned L = Begin; L <= std::min(Line + Around, File.lineCount()); ++L) {
+      auto It = Rows.find(L);
+      const Row *Here = It == Rows.end() ? nullptr : &It->second;
+      double Share = Here ? Here->Samples / Total : 0;
+      std::string Bar(size_t(std::ceil(BarWidth * std::min(1.0, Share))), '#');
+      std::string Text =
+          llvm::formatv("  {0}{1,5} {2,7} {3,-10} | {4}", gutter(L, Here), L,
+                        Share > 0 ? percentText(Share) : "", Bar,
+                        File.line(L).rtrim())
+              .str();
+      if (Text.size() > Columns) {
+        Text.resize(Columns - 3);
+        // Not in the middle of a character.
+        while (!Text.empty() && (static_cast<unsigned char>(Text.back()) & 0xC0) == 0x80)
+          Text.pop_back();
+        if (!Text.empty() && static_cast<unsigned char>(Text.back()) >= 0xC0)
+          Text.pop_back();
+        Text += "...";
+      }
+      OS << llvm::StringRef(Text).rtrim() << '\n';
+      Shown = L;
+    }
+  }
+}
+
+static std::string relative(llvm::StringRef Path, llvm::StringRef Root) {
+  if (!Root.empty() && Path.consume_front(Root.rtrim('/')))
+    Path.consume_front("/");
+  return Path.str();
+}
+
+static void explainKernel(llvm::raw_ostream &OS, const KernelDiagnosis &K, const Diagnosis &D,
+                          const SourceModel &Model, llvm::StringRef Root, unsigned Columns) {
+  OS << llvm::formatv("{0}: {1} of the GPU time, {2} latency samples\n", K.Name,
+                      percentText(K.TimeShare), countText(K.LatencySamples));
+  double Total = std::max<double>(1, double(K.LatencySamples));
+  std::vector<std::pair<FileId, Page>> Pages; // in order of weight
+  for (const Evidence *E : D.evidenceOf(K.Function)) {
+    if (E->Kind != EvidenceKind::Stall)
+      continue;
+    std::vector<LineRef> Lines{E->Consumer};
+    for (const ProducerRef &P : E->Producers)
+      Lines.push_back(P.Where);
+    std::set<FileId> Files;
+    for (const LineRef &L : Lines)
+      if (L.File != NoId && Files.insert(L.File).second &&
+          llvm::none_of(Pages, [&](const auto &P) { return P.first == L.File; }))
+        Pages.push_back({L.File, Page(Model.file(L.File), Columns)});
+    for (auto &[File, P] : Pages)
+      if (Files.count(File))
+        P.add(*E);
+  }
+  for (const auto &[File, P] : Pages) {
+    OS << "\n  " << relative(Model.file(File).Path, Root) << '\n';
+    P.print(OS, Total);
+  }
+  OS << '\n';
+  for (const Evidence *E : D.evidenceOf(K.Function)) {
+    OS << "  " << idText('E', E->Id) << ' ' << E->Sentence << '\n';
+    for (const Region &R : D.Regions)
+      if (llvm::is_contained(R.Evidence, E->Id))
+        OS << llvm::formatv("     {0} may change: {1}, {2}:{3}-{4}\n", idText('R', R.Id),
+                            toString(R.Kind), fileName(Model.file(R.Range.File).Path),
+                            R.Range.BeginLine, R.Range.EndLine);
+  }
+}
+
+std::string explainEvidence(const Diagnosis &D, const SourceModel &Model,
+                            llvm::StringRef Root, unsigned Columns) {
+  std::string Text;
+  llvm::raw_string_ostream OS(Text);
+  bool First = true;
+  for (const KernelDiagnosis &K : D.Kernels) {
+    if (!K.Hot || K.Function == NoId)
+      continue;
+    if (!First)
+      OS << '\n';
+    First = false;
+    explainKernel(OS, K, D, Model, Root, Columns);
+  }
+  for (const std::string &N : D.Notes)
+    OS << "note: " << N << '\n';
+  return Text;
+}
+
+} // namespace optimas
