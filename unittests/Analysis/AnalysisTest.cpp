@@ -69,8 +69,10 @@ const SourceModel &causeModel(const std::string &Name) {
 }
 
 Profile causeProfile(const std::string &Name) {
-  std::string File = Name + ".optimas.json";
-  return llvm::cantFail(parseProfile(causeFile(File), File));
+  std::string File = std::string(OPTIMAS_CAUSES "/") + Name + ".optimas.json";
+  if (!llvm::sys::fs::exists(File))
+    File += ".zst";
+  return llvm::cantFail(readProfile(File));
 }
 
 std::string compileCubin(const SourceModel &M, unsigned Sm) {
