@@ -130,6 +130,12 @@ std::optional<std::string> mayAlias(const KernelView &View, const Body &B,
   }
   if (S == Space::Constant || T == Space::Constant)
     return std::nullopt;
+  // All of `extern __shared__` begins at one address (CUDA C++ Programming
+  // Guide, __shared__).
+  if (S == Space::Shared && T == Space::Shared && X->hasExternalStorage() &&
+      Y->hasExternalStorage())
+    return "`" + X->getNameAsString() + "` and `" + Y->getNameAsString() +
+           "` are dynamic shared arrays, which begin at one address";
   // A parameter comes from the host, which has no addresses of shared memory.
   if (S == Space::Shared || T == Space::Shared)
     return std::nullopt;

@@ -203,39 +203,6 @@ bool isGlobalThreadIndex(
   return false;
 }
 
-bool isPureMathFunction(llvm::StringRef Name) {
-  Name.consume_front("__builtin_");
-  Name.consume_front("__nv_");
-  if (Name.starts_with("__")) // __fmaf_rn, __fdividef, __float2int_rz, …
-    return llvm::StringSwitch<bool>(Name)
-        .Cases({"__fmaf_rn", "__fma_rn", "__fadd_rn", "__fmul_rn", "__dadd_rn",
-                "__dmul_rn"},
-               true)
-        .Cases({"__fdividef", "__expf", "__logf", "__sinf", "__cosf", "__powf"},
-               true)
-        .Cases({"__popc", "__popcll", "__clz", "__clzll", "__ffs", "__ffsll",
-                "__brev"},
-               true)
-        .Cases({"__float_as_int", "__int_as_float", "__float_as_uint",
-                "__uint_as_float"},
-               true)
-        .Default(false);
-  llvm::StringRef Base = Name;
-  if (Base.size() > 3)
-    Base.consume_back("f");
-  return llvm::StringSwitch<bool>(Base)
-      .Cases({"sqrt", "rsqrt", "cbrt", "exp", "exp2", "exp10", "expm1"}, true)
-      .Cases({"log", "log2", "log10", "log1p", "pow", "hypot"}, true)
-      .Cases({"sin", "cos", "tan", "asin", "acos", "atan", "atan2"}, true)
-      .Cases({"sinh", "cosh", "tanh", "erf", "erfc", "tgamma"}, true)
-      .Cases({"fma", "fmax", "fmin", "fmod", "fdim", "copysign"}, true)
-      .Cases({"fab", "fabs", "abs", "llabs", "floor", "ceil", "round", "trunc",
-              "rint"},
-             true)
-      .Cases({"min", "max", "umin", "umax", "isnan", "isinf", "isfinite"}, true)
-      .Default(false);
-}
-
 llvm::StringRef ruleFor(Hazard::KindTy K) {
   switch (K) {
   case Hazard::Barrier:

@@ -120,9 +120,10 @@ Effects effectsOf(const clang::Stmt *S);
 llvm::StringRef ruleFor(Hazard::KindTy K);
 llvm::StringRef wordsFor(Hazard::KindTy K);
 
-/// True for the math functions that neither touch memory nor speak to other
-/// threads.
-bool isPureMathFunction(llvm::StringRef Name);
+/// What a call does, as far as CUDA's own functions are known by name. A
+/// function of the user's is always Unknown.
+enum class CallKind { Math, Load, Barrier, Atomic, Unknown };
+CallKind kindOf(const clang::CallExpr *C);
 
 } // namespace optimas::recipes
 

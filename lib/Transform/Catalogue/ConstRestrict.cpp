@@ -27,9 +27,14 @@ static std::vector<const ParmVarDecl *> pointers(const Body &B) {
 }
 
 static bool storesThrough(const Body &B, const ParmVarDecl *P) {
-  return llvm::any_of(B.Whole.Accesses, [&](const Access &A) {
-    return A.Kind != Access::Load && A.Base && B.root(A.Base) == P;
-  });
+  unsigned Seen = 0;
+  for (const Access &A : B.Whole.Accesses) {
+    if (A.Kind != Access::Load && A.Base && B.root(A.Base) == P)
+      return true;
+    Seen += A.Base == P;
+  }
+  // Passed on to an atomic, compared, kept in another variable: who knows.
+  return B.Whole.mentions(P) != Seen;
 }
 
 /// Does the loop load through one parameter and store through another, neither
@@ -60,6 +65,18 @@ static std::optional<Failure> mayAliasAnywhere(const KernelView &View) {
                        "an access goes through a pointer whose origin is not "
                        "known",
                        View.line(A.Node)};
+      else if (B.space(A.Base) == Space::Global &&
+               !clang::isa<ParmVarDecl>(B.root(A.Base)))
+        return Failure{"cannot-prove-alias",
+                       "the kernel also uses a device variable, which a "
+                       "pointer may point to",
+                       View.line(A.Node)};
+    for (const Hazard &H : B.Whole.Hazards)
+      if (H.Kind == Hazard::Unsupported)
+        return Failure{ruleFor(H.Kind).str(),
+                       "the kernel cannot be looked through: " +
+                           wordsFor(H.Kind).str(),
+                       View.line(H.Node)};
     if (B.Whole.has(Hazard::Call) || B.Whole.has(Hazard::Asm))
       return Failure{"unknown-call",
                      "the kernel calls a function whose accesses are not known",

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 #include "Ast.h"
 #include "clang/AST/Attr.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace clang;
 
@@ -26,12 +25,6 @@ bool Effects::stores() const {
                       [](const Access &A) { return A.Kind != Access::Load; });
 }
 
-static bool isLoadIntrinsic(llvm::StringRef Name) {
-  return llvm::StringSwitch<bool>(Name)
-      .Cases({"__ldg", "__ldcs", "__ldca", "__ldcg", "__ldlu"}, true)
-      .Default(false);
-}
-
 namespace {
 class Scanner {
 public:
@@ -49,6 +42,9 @@ private:
   void argument(const Expr *Arg, const ParmVarDecl *Parameter);
   void addressOf(const UnaryOperator *Op);
   bool control(const Stmt *S);
+  bool operation(const Expr *E);
+  void lambda(const LambdaExpr *L);
+  void unknown(const Stmt *S);
   void children(const Stmt *S) {
     for (const Stmt *Child : S->children())
       value(Child);
@@ -101,7 +97,9 @@ bool Scanner::control(const Stmt *S) {
   }
   if (isa<ReturnStmt, GotoStmt, IndirectGotoStmt, LabelStmt, SwitchStmt>(S)) {
     hazard(Hazard::Jump, S);
+    ++Conditional;
     children(S);
+    --Conditional;
     return true;
   }
   return false;
@@ -115,6 +113,10 @@ void Scanner::declaration(const VarDecl *V) {
     hazard(Hazard::Unsupported, V->getInit());
   if (V->getType()->isReferenceType())
     hazard(Hazard::Escape, V->getInit());
+  if (isa<DecompositionDecl>(V)) // its parts have names of their own
+    hazard(Hazard::Unsupported, V->getInit());
+  if (V->needsDestruction(V->getASTContext()) != QualType::DK_none)
+    hazard(Hazard::Call, V->getInit());
   value(V->getInit());
 }
 
@@ -135,16 +137,103 @@ void Scanner::addressOf(const UnaryOperator *Op) {
   children(Op);
 }
 
-void Scanner::value(const Stmt *S) {
-  if (!S)
-    return;
-  if (isa<PseudoObjectExpr>(S)) {
-    if (!indexBuiltin(cast<Expr>(S)))
-      hazard(Hazard::Unsupported, S);
-    return;
+/// Everything in it, and a hazard: nothing may rely on what is not known here.
+void Scanner::unknown(const Stmt *S) {
+  hazard(isa<AsmStmt>(S) ? Hazard::Asm : Hazard::Unsupported, S);
+  if (const auto *O = dyn_cast<OpaqueValueExpr>(S))
+    value(O->getSourceExpr());
+  ++Conditional;
+  children(S);
+  --Conditional;
+}
+
+void Scanner::lambda(const LambdaExpr *L) {
+  for (const LambdaCapture &Capture : L->captures())
+    if (Capture.capturesVariable() && Capture.getCaptureKind() == LCK_ByRef)
+      if (const auto *V = dyn_cast<VarDecl>(Capture.getCapturedVar()))
+        Out.Escaped.insert(V);
+  unknown(L);
+}
+
+/// Operators and casts; false for anything else.
+bool Scanner::operation(const Expr *E) {
+  if (const auto *Cast = dyn_cast<ImplicitCastExpr>(E)) {
+    if (Cast->getCastKind() == CK_LValueToRValue) {
+      lvalue(Cast->getSubExpr(), Access::Load);
+      return true;
+    }
+    if (Cast->getCastKind() == CK_ArrayToPointerDecay)
+      if (const VarDecl *V = variable(Cast->getSubExpr())) {
+        // Not under a subscript: the array's address goes elsewhere.
+        Out.Escaped.insert(V);
+        hazard(Hazard::Escape, E);
+      }
+    children(E);
+    return true;
   }
-  if (control(S))
+  if (const auto *Op = dyn_cast<BinaryOperator>(E)) {
+    if (Op->isAssignmentOp()) {
+      lvalue(Op->getLHS(),
+             Op->isCompoundAssignmentOp() ? Access::Update : Access::Store);
+      value(Op->getRHS());
+    } else if (Op->isLogicalOp()) {
+      value(Op->getLHS());
+      conditionally(Op->getRHS());
+    } else {
+      if (Op->isPtrMemOp())
+        hazard(Hazard::Unsupported, E);
+      children(E);
+    }
+    return true;
+  }
+  if (const auto *Op = dyn_cast<UnaryOperator>(E)) {
+    if (Op->isIncrementDecrementOp())
+      lvalue(Op->getSubExpr(), Access::Update);
+    else if (Op->getOpcode() == UO_AddrOf)
+      addressOf(Op);
+    else if (Op->isArithmeticOp() || Op->getOpcode() == UO_Deref ||
+             Op->getOpcode() == UO_Extension)
+      children(E);
+    else
+      unknown(E);
+    return true;
+  }
+  if (const auto *C = dyn_cast<ConditionalOperator>(E)) {
+    value(C->getCond());
+    conditionally(C->getTrueExpr());
+    conditionally(C->getFalseExpr());
+    return true;
+  }
+  if (const auto *C = dyn_cast<BinaryConditionalOperator>(E)) { // `a ?: b`
+    value(C->getCommon());
+    conditionally(C->getFalseExpr());
+    return true;
+  }
+  return false;
+}
+
+/// Nodes that do nothing but hold others.
+static bool onlyHolds(const Stmt *S) {
+  return isa<CompoundStmt, NullStmt, AttributedStmt, CaseStmt, DefaultStmt,
+             ParenExpr, CStyleCastExpr, CXXFunctionalCastExpr,
+             CXXStaticCastExpr, CXXReinterpretCastExpr, CXXConstCastExpr,
+             ConstantExpr, SubstNonTypeTemplateParmExpr, ExprWithCleanups,
+             MaterializeTemporaryExpr, ArraySubscriptExpr>(S);
+}
+
+/// Values without parts.
+static bool isLeaf(const Stmt *S) {
+  return isa<IntegerLiteral, FloatingLiteral, CharacterLiteral, StringLiteral,
+             CXXBoolLiteralExpr, CXXNullPtrLiteralExpr, GNUNullExpr,
+             PredefinedExpr, SizeOfPackExpr, TypeTraitExpr, CXXNoexceptExpr,
+             CXXScalarValueInitExpr, ImplicitValueInitExpr>(S);
+}
+
+void Scanner::value(const Stmt *S) {
+  if (!S || isLeaf(S) || control(S))
     return;
+  if (const auto *P = dyn_cast<PseudoObjectExpr>(S))
+    return indexBuiltin(P) ? void() : unknown(S);
   if (const auto *D = dyn_cast<DeclStmt>(S)) {
     for (const Decl *Inner : D->decls())
       if (const auto *V = dyn_cast<VarDecl>(Inner))
@@ -153,41 +242,8 @@ void Scanner::value(const Stmt *S) {
         hazard(Hazard::Unsupported, S);
     return;
   }
-  if (const auto *Cast = dyn_cast<ImplicitCastExpr>(S)) {
-    if (Cast->getCastKind() == CK_LValueToRValue)
-      return lvalue(Cast->getSubExpr(), Access::Load);
-    if (Cast->getCastKind() == CK_ArrayToPointerDecay)
-      if (const VarDecl *V = variable(Cast->getSubExpr())) {
-        // Not under a subscript: the array's address goes elsewhere.
-        Out.Escaped.insert(V);
-        hazard(Hazard::Escape, S);
-      }
-    return children(S);
-  }
-  if (const auto *Op = dyn_cast<BinaryOperator>(S)) {
-    if (Op->isAssignmentOp()) {
-      lvalue(Op->getLHS(),
-             Op->isCompoundAssignmentOp() ? Access::Update : Access::Store);
-      return value(Op->getRHS());
-    }
-    if (Op->isLogicalOp()) {
-      value(Op->getLHS());
-      return conditionally(Op->getRHS());
-    }
-    return children(S);
-  }
-  if (const auto *Op = dyn_cast<UnaryOperator>(S)) {
-    if (Op->isIncrementDecrementOp())
-      return lvalue(Op->getSubExpr(), Access::Update);
-    if (Op->getOpcode() == UO_AddrOf)
-      return addressOf(Op);
-    return children(S);
-  }
-  if (const auto *C = dyn_cast<ConditionalOperator>(S)) {
-    value(C->getCond());
-    conditionally(C->getTrueExpr());
-    return conditionally(C->getFalseExpr());
-  }
+  if (const auto *E = dyn_cast<Expr>(S); E && operation(E))
+    return;
   if (const auto *Ref = dyn_cast<DeclRefExpr>(S)) {
     Out.Mentions.push_back(Ref);
     // Not read here, so bound to a reference.
@@ -196,30 +252,31 @@ void Scanner::value(const Stmt *S) {
       Out.Escaped.insert(V);
     return;
   }
-  if (const auto *L = dyn_cast<LambdaExpr>(S)) {
-    for (const LambdaCapture &Capture : L->captures())
-      if (Capture.capturesVariable() && Capture.getCaptureKind() == LCK_ByRef)
-        if (const auto *V = dyn_cast<VarDecl>(Capture.getCapturedVar()))
-          Out.Escaped.insert(V);
-    return hazard(Hazard::Unsupported, S);
-  }
+  if (const auto *L = dyn_cast<LambdaExpr>(S))
+    return lambda(L);
   if (const auto *C = dyn_cast<CallExpr>(S))
     return call(C);
   if (const auto *C = dyn_cast<CXXConstructExpr>(S))
     return construct(C);
-  if (isa<UnaryExprOrTypeTraitExpr>(S)) {
+  if (const auto *A = dyn_cast<CXXDefaultArgExpr>(S))
+    return value(A->getExpr());
+  if (const auto *I = dyn_cast<CXXDefaultInitExpr>(S))
+    return value(I->getExpr());
+  if (const auto *I = dyn_cast<InitListExpr>(S))
+    value(I->getArrayFiller());
+  else if (const auto *M = dyn_cast<MemberExpr>(S)) {
+    if (!isa<FieldDecl>(M->getMemberDecl()) ||
+        M->getMemberDecl()->getType()->isReferenceType())
+      hazard(Hazard::Unsupported, S);
+  } else if (isa<UnaryExprOrTypeTraitExpr>(S)) {
     // sizeof reads nothing, but an array's size may be what it says.
     return walk(S, [this](const Stmt *N) {
       if (const auto *Ref = dyn_cast<DeclRefExpr>(N))
         Out.Mentions.push_back(Ref);
       return true;
     });
-  }
-  if (isa<AsmStmt>(S))
-    return hazard(Hazard::Asm, S);
-  if (isa<CXXNewExpr, CXXDeleteExpr, CXXTryStmt, CXXThrowExpr, StmtExpr,
-          CXXTypeidExpr>(S))
-    return hazard(Hazard::Unsupported, S);
+  } else if (!onlyHolds(S))
+    return unknown(S);
   children(S);
 }
 
@@ -251,8 +308,15 @@ void Scanner::construct(const CXXConstructExpr *C) {
 
 void Scanner::call(const CallExpr *C) {
   const FunctionDecl *Callee = C->getDirectCallee();
-  std::string Name = Callee ? Callee->getNameAsString() : "";
-  if (isLoadIntrinsic(Name) && C->getNumArgs() == 1) {
+  CallKind Kind = kindOf(C);
+  auto Arguments = [&] {
+    for (unsigned I = 0; I < C->getNumArgs(); ++I)
+      argument(C->getArg(I),
+               I < Callee->getNumParams() ? Callee->getParamDecl(I) : nullptr);
+  };
+  if (Kind == CallKind::Math)
+    return Arguments();
+  if (Kind == CallKind::Load) {
     const Expr *Arg = stripCasts(C->getArg(0));
     const auto *Address = dyn_cast<UnaryOperator>(Arg);
     const auto *Sub = Address && Address->getOpcode() == UO_AddrOf
@@ -271,33 +335,14 @@ void Scanner::call(const CallExpr *C) {
     access(A);
     return children(C);
   }
-  // An overloaded operator on class types may take references to anything.
-  if (Callee && isPureMathFunction(Name) && !isa<CXXMethodDecl>(Callee) &&
-      llvm::all_of(Callee->parameters(), [](const ParmVarDecl *P) {
-        QualType T = P->getType().getNonReferenceType();
-        return T->isArithmeticType() &&
-               (!P->getType()->isReferenceType() || T.isConstQualified());
-      })) {
-    for (unsigned I = 0; I < C->getNumArgs(); ++I)
-      argument(C->getArg(I),
-               I < Callee->getNumParams() ? Callee->getParamDecl(I) : nullptr);
-    return;
-  }
-  llvm::StringRef N = Name;
-  bool Sync = N.starts_with("__sync") || N.starts_with("__shfl") ||
-              N.starts_with("__ballot") || N.starts_with("__any") ||
-              N.starts_with("__all") || N.starts_with("__threadfence") ||
-              N.starts_with("__activemask") || N.starts_with("__reduce") ||
-              N.starts_with("__match") || N.starts_with("__nvvm_barrier");
-  bool Atomic = N.starts_with("atomic") || N.starts_with("__atomic") ||
-                N.starts_with("__nv_atomic");
-  hazard(Sync ? Hazard::Barrier : Atomic ? Hazard::Atomic : Hazard::Call, C);
+  hazard(Kind == CallKind::Barrier  ? Hazard::Barrier
+         : Kind == CallKind::Atomic ? Hazard::Atomic
+                                    : Hazard::Call,
+         C);
   if (!Callee || isa<CXXMemberCallExpr, CXXOperatorCallExpr>(C))
     return children(C);
   value(C->getCallee());
-  for (unsigned I = 0; I < C->getNumArgs(); ++I)
-    argument(C->getArg(I),
-             I < Callee->getNumParams() ? Callee->getParamDecl(I) : nullptr);
+  Arguments();
 }
 
 void Scanner::subscript(const ArraySubscriptExpr *Sub, Access::KindTy Kind) {
@@ -329,6 +374,8 @@ void Scanner::subscript(const ArraySubscriptExpr *Sub, Access::KindTy Kind) {
 
 void Scanner::lvalue(const Expr *E, Access::KindTy Kind) {
   E = E->IgnoreParens();
+  if (E->getType().isVolatileQualified())
+    hazard(Hazard::Volatile, E);
   if (isa<PseudoObjectExpr>(E))
     return value(E);
   if (const auto *Cast = dyn_cast<ImplicitCastExpr>(E);
@@ -339,10 +386,8 @@ void Scanner::lvalue(const Expr *E, Access::KindTy Kind) {
   if (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {
     Out.Mentions.push_back(Ref);
     const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
-    if (!V)
-      return;
-    if (V->getType().isVolatileQualified())
-      hazard(Hazard::Volatile, E);
+    if (!V) // a structured binding
+      return hazard(Hazard::Unsupported, E);
     bool Memory = V->hasGlobalStorage() && !V->getType().isConstQualified();
     if (V->getType()->isReferenceType()) {
       hazard(Hazard::Unsupported, E);
@@ -372,6 +417,10 @@ void Scanner::lvalue(const Expr *E, Access::KindTy Kind) {
     return value(Op->getSubExpr());
   }
   if (const auto *M = dyn_cast<MemberExpr>(E)) {
+    // Neither is in the object.
+    if (!isa<FieldDecl>(M->getMemberDecl()) ||
+        M->getMemberDecl()->getType()->isReferenceType())
+      hazard(Hazard::Unsupported, E);
     if (!M->isArrow())
       return lvalue(M->getBase(), Kind);
     Access A;
@@ -391,8 +440,16 @@ void Scanner::lvalue(const Expr *E, Access::KindTy Kind) {
     --Conditional;
     return;
   }
+  if (const auto *C = dyn_cast<BinaryConditionalOperator>(E);
+      C && Kind == Access::Load) {
+    lvalue(C->getCommon(), Kind);
+    ++Conditional;
+    lvalue(C->getFalseExpr(), Kind);
+    --Conditional;
+    return;
+  }
   hazard(Hazard::Unsupported, E);
-  children(E);
+  value(E);
 }
 
 Effects effectsOf(const Stmt *S) {

@@ -119,6 +119,7 @@ Checked<KernelView> KernelView::create(const CatalogueContext &Context,
         "this template is not instantiated here, so its types are not known",
         Line};
   V.collectNames();
+  V.collectMacroNames();
   V.findUnit();
   return V;
 }
@@ -251,36 +252,6 @@ KernelView::evidenceIn(const SourceRange &R,
            llvm::any_of(E.Producers,
                         [&](const ProducerRef &P) { return Inside(P.Where); });
   });
-}
-
-void KernelView::collectNames() {
-  llvm::StringRef Text = text(F->Definition);
-  for (size_t I = 0; I < Text.size();) {
-    if (!llvm::isAlpha(Text[I]) && Text[I] != '_') {
-      ++I;
-      continue;
-    }
-    size_t Begin = I;
-    while (I < Text.size() && (llvm::isAlnum(Text[I]) || Text[I] == '_'))
-      ++I;
-    Names.insert(Text.slice(Begin, I));
-  }
-  for (const SourceFile &File : model().files()) {
-    llvm::StringRef Rest = File.Text;
-    for (size_t At; (At = Rest.find("#define")) != llvm::StringRef::npos;) {
-      Rest = Rest.drop_front(At + strlen("#define")).ltrim(" \t");
-      Names.insert(
-          Rest.take_while([](char C) { return llvm::isAlnum(C) || C == '_'; }));
-    }
-  }
-}
-
-std::string KernelView::freshName(llvm::StringRef Wanted) {
-  std::string Name = Wanted.str();
-  for (unsigned Suffix = 2; Names.contains(Name); ++Suffix)
-    Name = (Wanted + llvm::Twine(Suffix)).str();
-  Names.insert(Name);
-  return Name;
 }
 
 std::string KernelView::indentAt(FileId File, unsigned Offset) const {

@@ -109,9 +109,9 @@ public:
   std::string indentAt(FileId File, unsigned Offset) const;
   /// One level of indentation as this function uses it.
   const std::string &indentUnit() const { return Unit; }
-  /// A name like \p Wanted that nothing in the function or among the file's
-  /// macros has, and that was not handed out before. Copies of a view hand out
-  /// names of their own.
+  /// A name like \p Wanted that nothing in the function, in the macros that it
+  /// expands, or among the unit's macros has, and that was not handed out
+  /// before. Copies of a view hand out names of their own.
   std::string freshName(llvm::StringRef Wanted);
 
   const std::string &title() const { return F->Name; }
@@ -119,6 +119,7 @@ public:
 private:
   KernelView() = default;
   void collectNames();
+  void collectMacroNames();
   void findUnit();
   const clang::VarDecl *patternOf(const clang::VarDecl *V) const;
 

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "Bounds.h"
 #include "HostProofs.h"
 #include "LoopPlan.h"
 
@@ -59,19 +60,53 @@ statementsBefore(const clang::Stmt *Root, const clang::Stmt *S) {
   return Before;
 }
 
+/// Sets \p Synchronized when something at which threads may meet stands
+/// between the assignment and the loop.
 static bool assignedBefore(const KernelView &View, const Body &B,
-                           const clang::Stmt *Loop, const Expr *Lvalue) {
+                           const clang::Stmt *Loop, const Expr *Lvalue,
+                           bool &Synchronized) {
   Effects Index = effectsOf(Lvalue);
+  Synchronized = false;
   for (const clang::Stmt *S : statementsBefore(B.Decl->getBody(), Loop)) {
     if (const auto *E = dyn_cast<Expr>(S))
       if (const auto *Op = dyn_cast<BinaryOperator>(strip(E));
           Op && Op->getOpcode() == BO_Assign && sameExpr(Op->getLHS(), Lvalue))
         return true;
     Effects Does = effectsOf(S);
+    Synchronized |= !Does.Hazards.empty();
     for (const DeclRefExpr *Ref : Index.Mentions)
       if (const auto *V = dyn_cast<VarDecl>(Ref->getDecl()))
         if (Does.Written.count(V) || Does.Declared.count(V))
           return false;
+  }
+  return false;
+}
+
+/// True when each thread of a block has an element of its own: its index is
+/// `threadIdx.x`, or the thread's index in the grid, and all blocks are rows.
+static bool ownElement(const KernelView &View, const Body &B, const Access &A) {
+  if (B.space(A.Base) == Space::Local)
+    return true;
+  if (B.space(A.Base) != Space::Shared)
+    return false;
+  BlockSizes Blocks = blockSizes(View);
+  for (unsigned Dim : {1u, 2u})
+    if (!Blocks.At[Dim] || Blocks.At[Dim]->High != 1)
+      return false;
+  auto Init = [&B](const VarDecl *V) { return B.initialiser(V); };
+  if (isGlobalThreadIndex(A.Index, Init))
+    return true;
+  const Expr *E = strip(A.Index);
+  for (unsigned Steps = 0; E && Steps < 8; ++Steps) {
+    if (auto Builtin = indexBuiltin(E))
+      return Builtin->Kind == IndexBuiltin::ThreadIdx && Builtin->Dim == 0;
+    const VarDecl *V = variable(E);
+    // A narrower variable would give several threads one value.
+    if (!V || !V->getType()->isIntegerType() ||
+        View.ast().getTypeSize(V->getType()) < 32)
+      return false;
+    const Expr *Value = B.initialiser(V);
+    E = Value ? strip(Value) : nullptr;
   }
   return false;
 }
@@ -101,7 +136,12 @@ accumulatorOf(const KernelView &View, const Body &B, const LoopPlan &Plan) {
         "the element that the loop updates changes from one iteration "
         "to the next",
         View.line(First->Node)};
-  bool Reads = false;
+  // What the header does at its start is done after the element is read.
+  Effects Header = effectsOf(Plan.Shape.Node->getInit());
+  if (!Header.Hazards.empty() || !Header.Written.empty() || Header.stores())
+    return Failure{"loop-shape",
+                   "the loop's header does more than begin the count", Line};
+  bool Reads = false, Always = false;
   for (const Access &A : Plan.Does.Accesses) {
     if (A.Base && B.root(A.Base) == B.root(First->Base)) {
       if (!sameExpr(A.Node, First->Node))
@@ -115,6 +155,7 @@ accumulatorOf(const KernelView &View, const Body &B, const LoopPlan &Plan) {
                        View.line(A.Node)};
       Acc.Uses.push_back(*R);
       Reads |= A.Kind != Access::Store;
+      Always |= A.Kind != Access::Load && !A.Conditional;
     } else if (A.Kind != Access::Load) {
       return Failure{"other-store", "the loop also stores to other memory",
                      View.line(A.Node)};
@@ -128,16 +169,27 @@ accumulatorOf(const KernelView &View, const Body &B, const LoopPlan &Plan) {
   if (!Reads)
     return Failure{"no-accumulator", "the loop stores but never accumulates",
                    Line};
-  if (!First->Type.getUnqualifiedType().isTrivialType(View.ast()))
+  // Of a structure it would write back the members that others may have.
+  if (!First->Type->isArithmeticType())
     return Failure{"unsupported-element-type",
-                   "the accumulated type is not trivially copyable", Line};
+                   "the accumulated type is not an arithmetic one", Line};
   // With no iteration nothing may be touched, unless it has been just before.
-  if (!assignedBefore(View, B, Plan.Shape.Node, First->Node))
+  bool Synchronized = false;
+  if (!assignedBefore(View, B, Plan.Shape.Node, First->Node, Synchronized))
     return Failure{
         "cannot-prove-initialised",
         "no assignment to the element stands before the loop in its block, so "
         "a loop without iterations would touch it",
         Line};
+  // Whoever touches the element without a barrier since the thread's own
+  // assignment is in a race already; any other element may be in use by others
+  // while this thread has no iteration that writes it.
+  Acc.Shared = Synchronized || !ownElement(View, B, *First);
+  if (Acc.Shared && !Always)
+    return Failure{"element-not-own",
+                   "another thread may use the element, which this one does "
+                   "not write in every iteration",
+                   View.line(First->Node)};
   Acc.Lvalue = View.text(Acc.Uses.front()).str();
   Acc.Name = First->Base->getNameAsString();
   Acc.Element = View.spelledElement(First->Base);
@@ -161,8 +213,10 @@ Checked<LoopAccumulator> findAccumulator(const KernelView &View,
       return Failure{"instantiations-differ",
                      "the update means different things in the instantiations",
                      Stmt.Range.BeginLine};
+    bool Shared = Acc->Shared || (First && First->Shared);
     if (!First)
       First = std::move(*Acc);
+    First->Shared = Shared;
   }
   return std::move(*First);
 }

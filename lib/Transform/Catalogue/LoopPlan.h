@@ -52,6 +52,9 @@ struct LoopLoad {
 /// `sums[t]`, only ever updated by the loop.
 struct LoopAccumulator {
   std::string Lvalue, Element, Name;
+  /// The element is another thread's too: only threads with an iteration may
+  /// touch it.
+  bool Shared = false;
   std::vector<SourceRange> Uses; ///< in the body
 };
 

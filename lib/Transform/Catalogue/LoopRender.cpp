@@ -229,12 +229,17 @@ std::string Renderer::run() {
   const LoopShape &S = Plan.Shape;
   bool Hoists =
       llvm::any_of(Loads, [](const Named &N) { return N.Load->Invariant; });
-  W.open("{ // " + Changes.Comment);
-  if (Changes.Accumulator)
+  bool Shared = Changes.Accumulator && Changes.Accumulator->Shared;
+  bool Guards = Hoists || Shared;
+  auto Begin = [&] {
     W.line(Changes.Accumulator->Element + " " + Acc + " = " +
            Changes.Accumulator->Lvalue + ";");
+  };
+  W.open("{ // " + Changes.Comment);
+  if (Changes.Accumulator && !Shared)
+    Begin();
   std::string Init = View.text(S.Init).rtrim().rtrim(';').str();
-  if (Changes.Batch > 1 || Hoists)
+  if (Changes.Batch > 1 || Guards)
     W.line(Init + ";");
   if (Changes.Batch > 1) {
     W.line("constexpr int " + Batch + " = " + llvm::Twine(Changes.Batch) + ";");
@@ -242,17 +247,19 @@ std::string Renderer::run() {
     if (Span != Stride) // of 64 bits, so that no sum in a test wraps
       W.line("const " + S.Wide + " " + Span + " = " + Stride + ";");
   }
-  if (Hoists) {
+  if (Guards)
     W.open("if (" + S.VarName + " " + S.Test + " " + S.BoundText + ") {");
+  if (Hoists)
     hoisted();
-  }
+  if (Shared)
+    Begin();
   if (Changes.Batch > 1) {
     batched();
   } else {
     SourceRange Header = Plan.Stmt->Range;
     Header.End = Plan.Body.Begin;
     std::string Text = View.text(Header).rtrim().str();
-    if (Hoists)
+    if (Guards)
       Text = "for (; " + S.VarName + " " + S.Test + " " + S.BoundText + "; " +
              (S.Step ? S.VarName + " += " + S.StepText : "++" + S.VarName) +
              ")";
@@ -265,10 +272,12 @@ std::string Renderer::run() {
     if (Plan.BodyIsCompound)
       W.line("}");
   }
-  if (Hoists)
+  if (Guards && !Shared)
     W.close();
   if (Changes.Accumulator)
     W.line(Changes.Accumulator->Lvalue + " = " + Acc + ";");
+  if (Shared)
+    W.close();
   W.close();
   return W.take();
 }

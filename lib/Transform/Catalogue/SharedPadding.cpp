@@ -102,6 +102,13 @@ static std::optional<Failure> cannotPad(const KernelView &View, const Body &B,
     return Failure{
         "pointer-escapes",
         "the address of " + Name + " is used outside a full subscript", Line};
+  // What is not understood may reach the array in a way that is not seen.
+  for (const Hazard &H : B.Whole.Hazards)
+    if (H.Kind == Hazard::Unsupported)
+      return Failure{ruleFor(H.Kind).str(),
+                     "the kernel cannot be looked through: " +
+                         wordsFor(H.Kind).str(),
+                     View.line(H.Node)};
   if (B.Whole.mentions(A.Var) != A.Uses.size())
     return Failure{"pointer-escapes", Name + " is used outside a subscript",
                    Line};
@@ -172,9 +179,9 @@ static std::optional<Failure> cannotFit(const KernelView &View,
 
 /// The declaration's text with ` + 1` in its last brackets; empty when it is
 /// not plain.
-static std::string padded(llvm::StringRef Text) {
+static std::string padded(llvm::StringRef Text, size_t Dimensions) {
   size_t Close = Text.rfind(']'), Open = Text.rfind('[');
-  if (Close == llvm::StringRef::npos || Open == llvm::StringRef::npos ||
+  if (Text.count('[') != Dimensions || Close == llvm::StringRef::npos || Open == llvm::StringRef::npos ||
       Open > Close || Text.contains("//") || Text.contains("/*"))
     return "";
   llvm::StringRef Extent = Text.slice(Open + 1, Close).trim();
@@ -227,7 +234,7 @@ static void propose(const KernelView &View, Report &Out) {
         }
     }
     const Statement *Decl = View.statement(A.Node);
-    std::string Text = Decl ? padded(View.text(Decl->Range)) : "";
+    std::string Text = Decl ? padded(View.text(Decl->Range), A.Extents.size()) : "";
     if (!Why && Text.empty())
       Why = Failure{"in-macro",
                     "the declaration comes from a macro or holds a comment",

@@ -233,6 +233,7 @@ __global__ void restrictSum(const float *__restrict__ a, float *__restrict__ out
   for (int i = threadIdx.x; i < n; i += blockDim.x)
     out[threadIdx.x] += a[i]; // hot
 }
+void host(const float *a, float *out) { inShared<<<1, kBlock>>>(a, a, out, 3); }
 )cu");
   return S;
 }
