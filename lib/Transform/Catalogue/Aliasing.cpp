@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "HostProofs.h"
 #include "clang/AST/ExprCXX.h"
+#include "clang/Basic/SourceManager.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <functional>
 
@@ -13,14 +14,26 @@ using namespace clang;
 
 namespace optimas::recipes {
 
+/// The toolkit's functions, not ones of the user's with the same name.
 static bool isAllocation(const CallExpr *Call) {
   const FunctionDecl *Callee = Call->getDirectCallee();
-  return Callee && Callee->getIdentifier() &&
-         llvm::StringSwitch<bool>(Callee->getName())
-             .Cases({"cudaMalloc", "cudaMallocManaged", "cudaMallocAsync",
-                     "cudaMallocPitch"},
-                    true)
-             .Default(false);
+  if (!Callee || !Callee->getIdentifier() || isa<CXXMethodDecl>(Callee) ||
+      !llvm::StringSwitch<bool>(Callee->getName())
+           .Cases({"cudaMalloc", "cudaMallocManaged", "cudaMallocAsync",
+                   "cudaMallocPitch"},
+                  true)
+           .Default(false))
+    return false;
+  const FunctionDecl *Pattern = Callee->getTemplateInstantiationPattern();
+  if (!Pattern)
+    Pattern = Callee;
+  const auto &SM = Pattern->getASTContext().getSourceManager();
+  auto OfToolkit = [&SM](const FunctionDecl *D) {
+    return SM.isInSystemHeader(SM.getFileLoc(D->getLocation()));
+  };
+  // A definition of the user's interposes.
+  return Pattern->getDeclContext()->getRedeclContext()->isTranslationUnit() &&
+         llvm::all_of(Pattern->redecls(), OfToolkit);
 }
 
 /// True when every value that \p V ever has is null or an allocation of its

@@ -72,7 +72,9 @@ std::optional<Interval> Bounder::of(const Expr *E, unsigned Depth) const {
     return std::nullopt;
   }
   if (const VarDecl *V = variable(E)) {
-    if (const Expr *Init = B.initialiser(V))
+    // The host may have set a device variable to something else.
+    bool Fixed = V->isLocalVarDecl() || V->getType().isConstQualified();
+    if (const Expr *Init = Fixed ? B.initialiser(V) : nullptr)
       return of(Init, Depth + 1);
     return counter(V, Depth + 1);
   }

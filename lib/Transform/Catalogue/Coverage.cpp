@@ -10,36 +10,90 @@ using namespace clang;
 
 namespace optimas::recipes {
 
-static VariableFacts factsOf(const FunctionDecl *F, const ASTContext &Ast) {
-  Effects E = effectsOf(F->getBody());
-  VariableFacts Facts;
-  Facts.Escaped = E.Escaped;
+/// Adds what \p S does, also within what a kernel's analysis stops at.
+static void addFacts(const Stmt *S, VariableFacts &Facts) {
+  if (!S)
+    return;
+  Effects E = effectsOf(S);
+  Facts.Escaped.insert(E.Escaped.begin(), E.Escaped.end());
   for (const VarDecl *V : E.Written)
     ++Facts.Writes[V];
+}
+
+static VariableFacts factsOf(const FunctionDecl *F) {
+  VariableFacts Facts;
+  addFacts(F->getBody(), Facts);
+  walk(F->getBody(), [&Facts](const Stmt *S) {
+    if (const auto *L = dyn_cast<LambdaExpr>(S))
+      addFacts(L->getBody(), Facts);
+    else if (const auto *Inner = dyn_cast<StmtExpr>(S))
+      addFacts(Inner->getSubStmt(), Facts);
+    else if (const auto *K = dyn_cast<CUDAKernelCallExpr>(S))
+      addFacts(K->getConfig(), Facts);
+    else if (isa<CXXTryStmt, CXXCatchStmt, CXXNewExpr, CXXDeleteExpr,
+                 CXXThrowExpr, AsmStmt>(S))
+      for (const Stmt *Child : S->children())
+        addFacts(Child, Facts);
+    return true;
+  });
   return Facts;
 }
 
-/// Casts between integers of 32 bits and more keep a size that fits in memory.
-static bool keepsSizes(QualType T, const ASTContext &Host) {
+/// The initialiser of a variable that has no other value: a local that is never
+/// written, or a constant. Another function may write any other global.
+static const Expr *onlyValue(const VarDecl *V, const VariableFacts &Facts) {
+  if (!V || V->getType()->isReferenceType() ||
+      (!V->isLocalVarDecl() && !V->getType().isConstQualified()))
+    return nullptr;
+  return Facts.initialiser(V);
+}
+
+static bool isSize(QualType T, const ASTContext &Host) {
   return T->isIntegerType() && !T->isBooleanType() && Host.getTypeSize(T) >= 32;
+}
+
+/// True when every size of type \p From is the same size in \p To. Sizes are not
+/// negative.
+static bool keepsSizes(QualType From, QualType To, const ASTContext &Host) {
+  if (!isSize(From, Host) || !isSize(To, Host))
+    return false;
+  uint64_t Before = Host.getTypeSize(From), After = Host.getTypeSize(To);
+  return After > Before ||
+         (After == Before && !(From->isUnsignedIntegerOrEnumerationType() &&
+                               To->isSignedIntegerOrEnumerationType()));
+}
+
+/// \p E without parentheses and without casts that keep the value.
+static const Expr *withoutCasts(const Expr *E, const ASTContext &Host) {
+  while (true) {
+    E = E->IgnoreParens();
+    const Expr *Inner = nullptr;
+    if (const auto *C = dyn_cast<CastExpr>(E)) {
+      if (C->getCastKind() == CK_LValueToRValue || C->getCastKind() == CK_NoOp ||
+          (C->getCastKind() == CK_IntegralCast &&
+           keepsSizes(C->getSubExpr()->getType(), C->getType(), Host)))
+        Inner = C->getSubExpr();
+    } else if (const auto *M = dyn_cast<MaterializeTemporaryExpr>(E))
+      Inner = M->getSubExpr();
+    else if (const auto *X = dyn_cast<ExprWithCleanups>(E))
+      Inner = X->getSubExpr();
+    else if (const auto *P = dyn_cast<SubstNonTypeTemplateParmExpr>(E))
+      Inner = P->getReplacement();
+    if (!Inner)
+      return E;
+    E = Inner;
+  }
 }
 
 /// Through such casts, and locals that are initialised once and never written.
 static const Expr *traced(const Expr *E, const VariableFacts &Facts,
                           const ASTContext &Host) {
   for (unsigned Steps = 0; Steps < 16; ++Steps) {
-    E = strip(E);
-    if (const auto *C = dyn_cast<ExplicitCastExpr>(E)) {
-      if (!keepsSizes(C->getType(), Host) ||
-          !keepsSizes(C->getSubExpr()->getType(), Host))
-        return E;
-      E = C->getSubExpr();
-      continue;
-    }
-    const VarDecl *V = variable(E);
-    const Expr *Init = V ? Facts.initialiser(V) : nullptr;
-    if (!Init || !keepsSizes(V->getType(), Host) ||
-        !keepsSizes(strip(Init)->getType(), Host))
+    E = withoutCasts(E, Host);
+    const auto *Ref = dyn_cast<DeclRefExpr>(E);
+    const Expr *Init =
+        Ref ? onlyValue(dyn_cast<VarDecl>(Ref->getDecl()), Facts) : nullptr;
+    if (!Init || !isSize(E->getType(), Host))
       return E;
     E = Init;
   }
@@ -77,21 +131,21 @@ static std::optional<LaunchDims> dims(const Expr *E,
       return D;
     }
     const VarDecl *V = variable(E);
-    E = V ? Facts.initialiser(V) : nullptr;
+    E = onlyValue(V, Facts);
   }
   return std::nullopt;
 }
 
 std::optional<LaunchDims> dimsOf(const Expr *E, const FunctionDecl *Caller,
-                                 const ASTContext &Host) {
-  return dims(E, factsOf(Caller, Host));
+                                 const ASTContext &) {
+  return dims(E, factsOf(Caller));
 }
 
 std::optional<int64_t> constantBlock(const HostLaunch &L, unsigned Dim,
                                      const ASTContext &Host) {
   if (!L.Call->getConfig() || L.Call->getConfig()->getNumArgs() < 2)
     return std::nullopt;
-  VariableFacts Facts = factsOf(L.Caller, Host);
+  VariableFacts Facts = factsOf(L.Caller);
   auto D = dims(L.Call->getConfig()->getArg(1), Facts);
   if (!D)
     return std::nullopt;
@@ -124,6 +178,9 @@ static void addTerms(const Expr *E, bool Minus, const VariableFacts &Facts,
   Out.Terms.push_back({E, Minus});
 }
 
+/// The same value wherever both are evaluated: constants, and the same
+/// operations on the same scalars, which nothing writes after they got their
+/// value. Memory (`sizes[0]`, `*p`) may change between the two.
 static bool equalValue(const Expr *A, const Expr *B, const VariableFacts &Facts,
                        const ASTContext &Host) {
   A = traced(A, Facts, Host), B = traced(B, Facts, Host);
@@ -132,39 +189,56 @@ static bool equalValue(const Expr *A, const Expr *B, const VariableFacts &Facts,
   auto X = constantValue(A, Host), Y = constantValue(B, Host);
   if (X || Y)
     return X && Y && *X == *Y;
-  if (!sameExpr(A, B))
-    return false;
-  // The same words mean the same value only while nothing is written between.
-  bool Stable = true;
-  walk(A, [&](const Stmt *S) {
-    if (const auto *Ref = dyn_cast<DeclRefExpr>(S))
-      if (const auto *V = dyn_cast<VarDecl>(Ref->getDecl()))
-        Stable &=
-            !Facts.Writes.lookup(V) && !Facts.Escaped.count(V) &&
-            !V->getType()->isReferenceType() &&
-            (V->isLocalVarDeclOrParm() || V->getType().isConstQualified());
-    return true;
-  });
-  return Stable;
+  if (const auto *Op = dyn_cast<BinaryOperator>(A)) {
+    const auto *Other = dyn_cast<BinaryOperator>(B);
+    return Other && (Op->isMultiplicativeOp() || Op->isAdditiveOp()) &&
+           Op->getOpcode() == Other->getOpcode() &&
+           Host.hasSameUnqualifiedType(Op->getType(), Other->getType()) &&
+           equalValue(Op->getLHS(), Other->getLHS(), Facts, Host) &&
+           equalValue(Op->getRHS(), Other->getRHS(), Facts, Host);
+  }
+  if (const auto *C = dyn_cast<CastExpr>(A)) {
+    const auto *Other = dyn_cast<CastExpr>(B);
+    return Other && C->getCastKind() == CK_IntegralCast &&
+           Other->getCastKind() == CK_IntegralCast &&
+           Host.hasSameUnqualifiedType(C->getType(), Other->getType()) &&
+           equalValue(C->getSubExpr(), Other->getSubExpr(), Facts, Host);
+  }
+  const auto *Ref = dyn_cast<DeclRefExpr>(A);
+  const auto *Other = dyn_cast<DeclRefExpr>(B);
+  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  return V && Other && Other->getDecl() == V && V->getType()->isIntegerType() &&
+         !V->getType().isVolatileQualified() && !Facts.Writes.lookup(V) &&
+         !Facts.Escaped.count(V) && !V->isStaticLocal() &&
+         (isa<ParmVarDecl>(V) || V->hasInit()) &&
+         (V->isLocalVarDeclOrParm() || V->getType().isConstQualified());
 }
 
 /// `(n + b - 1) / b`, `(n - 1) / b + 1` or `n / b + 1`, with \p N and \p Block
 /// for n and b.
 static bool coversAll(const Expr *Grid, const Expr *N, const Expr *Block,
                       const VariableFacts &Facts, const ASTContext &Host) {
+  auto BlockValue = constantValue(traced(Block, Facts, Host), Host);
+  if (BlockValue && *BlockValue <= 0)
+    return false;
+  // The grid itself is an unsigned int; with such blocks a quotient that does
+  // not fit stands for more elements (2^39) than memory holds.
+  const Expr *Quotient = traced(Grid, Facts, Host);
+  if (const auto *C = dyn_cast<CastExpr>(Quotient);
+      C && C->getCastKind() == CK_IntegralCast && BlockValue &&
+      *BlockValue >= 128 && isSize(C->getSubExpr()->getType(), Host) &&
+      isSize(C->getType(), Host))
+    Quotient = C->getSubExpr();
   Sum Outer;
-  addTerms(Grid, false, Facts, Host, Outer);
+  addTerms(Quotient, false, Facts, Host, Outer);
   if (Outer.Terms.size() != 1 || Outer.Terms[0].second || Outer.Constant < 0)
     return false;
   const auto *Div = dyn_cast<BinaryOperator>(Outer.Terms[0].first);
-  if (!Div || Div->getOpcode() != BO_Div || !keepsSizes(Div->getType(), Host) ||
+  if (!Div || Div->getOpcode() != BO_Div || !isSize(Div->getType(), Host) ||
       !equalValue(Div->getRHS(), Block, Facts, Host))
     return false;
   Sum Numerator;
   addTerms(Div->getLHS(), false, Facts, Host, Numerator);
-  auto BlockValue = constantValue(traced(Block, Facts, Host), Host);
-  if (BlockValue && *BlockValue <= 0)
-    return false;
   bool HasN = false, HasBlock = false;
   for (auto &[Term, Minus] : Numerator.Terms) {
     if (Minus)
@@ -208,7 +282,7 @@ Checked<std::vector<CoveringLaunch>> provedCoverage(const KernelView &View,
       return Failure{Rule.str(), Words.str(), L.line()};
     };
     const CallExpr *Config = L.Call->getConfig();
-    VariableFacts Facts = factsOf(L.Caller, Host);
+    VariableFacts Facts = factsOf(L.Caller);
     auto Grid = Config && Config->getNumArgs() >= 2
                     ? dims(Config->getArg(0), Facts)
                     : std::nullopt;

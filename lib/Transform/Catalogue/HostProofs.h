@@ -23,8 +23,8 @@ struct HostLaunch {
 };
 
 /// Every launch of the kernel that the program can make, or why they are not
-/// all known: none here, one in a macro, the kernel's address taken, a
-/// declaration in a header.
+/// all known: none here, one in a macro, the kernel named anywhere but as a
+/// launch's callee, a declaration in a header.
 Checked<std::vector<HostLaunch>> hostLaunches(const KernelView &View);
 
 /// nullopt when memory reached through \p A and through \p B is distinct; else

@@ -5,7 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "HostProofs.h"
+#include "clang/AST/Attr.h"
 #include "clang/AST/DeclTemplate.h"
+#include "clang/AST/DynamicRecursiveASTVisitor.h"
 #include "clang/Basic/SourceManager.h"
 
 using namespace clang;
@@ -63,25 +65,140 @@ private:
 };
 } // namespace
 
-/// The names under which host code may speak of the kernel.
+/// True when \p D is the kernel: its definition, another declaration (also
+/// `extern "C"` in another namespace), its template or an instantiation.
 static bool isKernel(const NamedDecl *D, const Function &F,
                      const SourceModel &Model) {
+  D = D->getUnderlyingDecl();
+  if (const auto *T = dyn_cast<FunctionTemplateDecl>(D))
+    D = T->getTemplatedDecl();
   const auto *Fn = dyn_cast<FunctionDecl>(D);
-  if (!Fn || Fn->getQualifiedNameAsString() != F.Name)
+  if (!Fn)
     return false;
-  // Overloads of one name are told apart by where the pattern is spelled.
   const FunctionDecl *Pattern = Fn->getTemplateInstantiationPattern();
   if (!Pattern)
     Pattern = Fn;
   if (const FunctionDecl *Definition = Pattern->getDefinition())
     Pattern = Definition;
-  const SourceManager &SM = Model.host().getSourceManager();
+  // What else is defined within the kernel: lambdas, local classes.
+  if (!Pattern->hasAttr<CUDAGlobalAttr>())
+    return false;
+  const SourceManager &SM = Pattern->getASTContext().getSourceManager();
   SourceLocation Loc = SM.getFileLoc(Pattern->getLocation());
   unsigned Offset = SM.getFileOffset(Loc);
   auto File = Model.findFile(SM.getFilename(Loc));
   return File && *File == F.Definition.File && Offset >= F.Definition.Begin &&
          Offset < F.Definition.End;
 }
+
+/// The site that a launch expression of either AST is spelled at.
+static const LaunchSite *siteOf(const CUDAKernelCallExpr *Call,
+                                const SourceManager &SM,
+                                const SourceModel &Model) {
+  SourceLocation Loc = SM.getFileLoc(Call->getBeginLoc());
+  auto File = Model.findFile(SM.getFilename(Loc));
+  if (!File)
+    return nullptr;
+  for (const LaunchSite &Site : Model.launchSites())
+    if (Site.Whole.File == *File && Site.Whole.Begin == SM.getFileOffset(Loc))
+      return &Site;
+  return nullptr;
+}
+
+namespace {
+/// Looks for the kernel's name wherever it stands, apart from the callee of a
+/// launch that is a site of the model: in initialisers at namespace scope, of
+/// members and of constructors, default and template arguments, lambdas,
+/// templates and their instantiations.
+class KernelMentions : public ConstDynamicRecursiveASTVisitor {
+public:
+  KernelMentions(const Function &F, const SourceModel &Model,
+                 const ASTContext &Ast)
+      : F(F), Model(Model), SM(Ast.getSourceManager()) {
+    ShouldVisitTemplateInstantiations = true;
+    ShouldVisitImplicitCode = true;
+    // Every declaration of the kernel is in the main file.
+    unsigned Begin = F.Definition.Begin;
+    for (const SourceRange &R : F.Redeclarations)
+      Begin = std::min(Begin, R.Begin);
+    First = SM.getLocForStartOfFile(SM.getMainFileID()).getLocWithOffset(Begin);
+    for (const Decl *D : Ast.getTranslationUnitDecl()->decls())
+      if (mayMention(D->getLocation()))
+        TraverseDecl(D);
+  }
+  /// Where the first one stands.
+  std::optional<unsigned> Line;
+
+  bool VisitCUDAKernelCallExpr(const CUDAKernelCallExpr *Call) override {
+    const Expr *Callee = stripCasts(Call->getCallee());
+    while (const auto *Op = dyn_cast<UnaryOperator>(Callee)) {
+      if (Op->getOpcode() != UO_AddrOf && Op->getOpcode() != UO_Deref)
+        break;
+      Callee = stripCasts(Op->getSubExpr());
+    }
+    const LaunchSite *Site = siteOf(Call, SM, Model);
+    // Of overloads in a template the model knows which one all of its
+    // instantiations launch.
+    if (Site && (Site->Kernel == F.Id ||
+                 (isa<OverloadExpr>(Callee) && Site->Kernel != NoId)))
+      Launched.insert(Callee);
+    return true;
+  }
+  bool VisitDeclRefExpr(const DeclRefExpr *E) override {
+    return mention(E, E->getDecl());
+  }
+  bool VisitMemberExpr(const MemberExpr *E) override {
+    return mention(E, E->getMemberDecl());
+  }
+  bool VisitUnresolvedLookupExpr(const UnresolvedLookupExpr *E) override {
+    return overloads(E);
+  }
+  bool VisitUnresolvedMemberExpr(const UnresolvedMemberExpr *E) override {
+    return overloads(E);
+  }
+
+private:
+  /// System headers are most of the unit, and cannot know the kernel unless
+  /// they spell its name.
+  bool mayMention(SourceLocation Loc) {
+    Loc = SM.getFileLoc(Loc);
+    if (Loc.isInvalid())
+      return false; // Clang's own
+    if (!SM.isInSystemHeader(Loc))
+      return true;
+    auto [It, New] = Spelled.try_emplace(SM.getFileID(Loc), false);
+    if (New) {
+      llvm::StringRef Name = F.Name;
+      if (size_t At = Name.rfind("::"); At != llvm::StringRef::npos)
+        Name = Name.drop_front(At + 2);
+      // The toolkit's and the library's headers come before the kernel.
+      It->second =
+          !SM.isBeforeInTranslationUnit(Loc, First) &&
+          SM.getBufferData(It->first).contains(Name);
+    }
+    return It->second;
+  }
+  bool overloads(const OverloadExpr *E) {
+    for (const NamedDecl *D : E->decls())
+      if (!mention(E, D))
+        return false;
+    return true;
+  }
+  bool mention(const Expr *E, const NamedDecl *D) {
+    if (Launched.contains(E) || !isKernel(D, F, Model))
+      return true;
+    Line = SM.getSpellingLineNumber(SM.getFileLoc(E->getBeginLoc()));
+    return false;
+  }
+
+  const Function &F;
+  const SourceModel &Model;
+  const SourceManager &SM;
+  SourceLocation First; ///< the kernel's first declaration
+  llvm::DenseMap<FileID, bool> Spelled;
+  llvm::SmallPtrSet<const Expr *, 8> Launched;
+};
+} // namespace
 
 Checked<std::vector<HostLaunch>> hostLaunches(const KernelView &View) {
   const SourceModel &Model = View.model();
@@ -106,40 +223,32 @@ Checked<std::vector<HostLaunch>> hostLaunches(const KernelView &View) {
     return Failure{"cannot-prove-launch-sites",
                    "no launch of the kernel is in this unit", Line};
   const SourceManager &SM = Model.host().getSourceManager();
-  std::vector<HostLaunch> Launches;
-  std::optional<Failure> Problem;
-  for (const FunctionDecl *Caller : HostFunctions(Model).All)
-    walk(Caller->getBody(), [&](const Stmt *S) {
-      if (const auto *Call = dyn_cast<CUDAKernelCallExpr>(S)) {
-        const FunctionDecl *Callee = Call->getDirectCallee();
-        if (!Callee || !isKernel(Callee, F, Model))
-          return true;
-        unsigned Offset = SM.getFileOffset(SM.getFileLoc(Call->getBeginLoc()));
-        for (const LaunchSite *Site : Sites)
-          if (Site->Whole.Begin == Offset)
-            Launches.push_back({Site, Call, Caller});
-        // The callee's name is no use of its address.
-        for (const Stmt *Child : Call->children())
-          if (Child != Call->getCallee())
-            walk(Child, [](const Stmt *) { return true; });
-        return false;
-      }
-      if (const auto *Ref = dyn_cast<DeclRefExpr>(S))
-        if (isKernel(Ref->getDecl(), F, Model))
-          Problem = Failure{
-              "cannot-prove-launch-sites",
-              "the kernel is also named outside `<<<>>>`, where it may be "
-              "launched by its address",
-              SM.getSpellingLineNumber(SM.getFileLoc(Ref->getBeginLoc()))};
-      return true;
-    });
-  if (Problem)
-    return *Problem;
-  for (const LaunchSite *Site : Sites) {
-    unsigned At = Site->Whole.BeginLine;
+  for (const LaunchSite *Site : Sites)
     if (Site->InMacro)
       return Failure{"in-macro", "a launch of the kernel comes from a macro",
-                     At};
+                     Site->Whole.BeginLine};
+  // The device pass sees what `#ifdef __CUDA_ARCH__` hides from the host's.
+  for (const ASTContext *Ast : {&Model.host(), &Model.device()})
+    if (auto At = KernelMentions(F, Model, *Ast).Line)
+      return Failure{"cannot-prove-launch-sites",
+                     "the kernel is also named outside a known `<<<>>>`, where "
+                     "it may be launched by its address",
+                     *At};
+  std::vector<HostLaunch> Launches;
+  for (const FunctionDecl *Caller : HostFunctions(Model).All)
+    walk(Caller->getBody(), [&](const Stmt *S) {
+      // In a generic lambda the arguments are not known.
+      const auto *Call = dyn_cast<CUDAKernelCallExpr>(S);
+      if (!Call || Call->isInstantiationDependent())
+        return true;
+      const FunctionDecl *Callee = Call->getDirectCallee();
+      const LaunchSite *Site = siteOf(Call, SM, Model);
+      if (Callee && Site && isKernel(Callee, F, Model))
+        Launches.push_back({Site, Call, Caller});
+      return true;
+    });
+  for (const LaunchSite *Site : Sites) {
+    unsigned At = Site->Whole.BeginLine;
     if (llvm::none_of(Launches,
                       [Site](const HostLaunch &L) { return L.Site == Site; }))
       return Failure{"cannot-prove-launch-sites",
