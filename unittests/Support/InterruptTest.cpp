@@ -26,6 +26,8 @@ protected:
     Child = ::fork();
     if (Child)
       return;
+    // A shell's background job ignores it, and so would we.
+    ::signal(SIGINT, SIG_DFL);
     keepOnInterrupt(Outer->path()); // the parent's
     cleanUpOnInterrupt();
     ScratchDir Scratch = llvm::cantFail(ScratchDir::create("optimas-interrupted"));
@@ -83,6 +85,8 @@ TEST_F(InterruptTest, WhatMustBeWholeIsDoneFirst) {
   Outer.emplace(llvm::cantFail(ScratchDir::create("optimas-test")));
   Child = ::fork();
   if (!Child) {
+    // A shell's background job ignores it, and so would we.
+    ::signal(SIGINT, SIG_DFL);
     keepOnInterrupt(Outer->path()); // the parent's
     cleanUpOnInterrupt();
     Uninterrupted Whole;
