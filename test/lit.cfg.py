@@ -50,12 +50,6 @@ def tool(name):
     return shutil.which(name, path=config.environment["PATH"])
 
 
-# What scripts/planted-wrong recorded on a GPU, by program.
-for program in ("topk", "stream", "transpose"):
-    if os.path.exists(os.path.join(config.optimas_source, "examples", program, "recorded", "planted",
-                                   program + ".evaluation.json")):
-        config.available_features.add("planted-" + program)
-
 config.available_features.add("cuda")  # CMake fails without nvcc
 if tool("nvidia-smi") and runs(tool("nvidia-smi"), "-L"):
     config.available_features.add("gpu")
