@@ -9,9 +9,12 @@
 /// Sources of the rates: arithmetic and shared memory from the CUDA C++ Programming Guide,
 /// "Throughput of Native Arithmetic Instructions", times two for a multiply-add; matrices
 /// from the peaks, number of SMs and clock in NVIDIA's papers on Turing, A100, GA102, AD102
-/// and H100, dense; L2 from the A100 paper (5120 bytes a clock). On an H200 Nsight's
-/// counters put 100 % of the way from L2 to the SMs at 10.27e12 bytes/s, which is
-/// 1.01 × that figure at 1.98 GHz.
+/// and H100, dense; L2 from the A100 paper (5120 bytes a clock). On an H200 Nsight Compute
+/// names 94 slices that send 64 bytes a clock each at the cache's own 1.709 GHz
+/// (derived__lts__lts2xbar_bytes.sum.peak_sustained 6016): 10.28e12 bytes/s, 1.01 × that
+/// figure at 1.98 GHz. An SM can receive more, 128 bytes a clock (the peak behind
+/// l1tex__m_xbar2l1tex_read_bytes): reads of several SMs that the unit before the cache
+/// joins arrive faster than the cache sends.
 ///
 //===----------------------------------------------------------------------===//
 #include "optimas/Profile/CeilingBounds.h"
@@ -42,7 +45,7 @@ static constexpr Rates Known[] = {
 };
 
 static constexpr double SharedBytes = 128;  ///< of one SM in a clock
-static constexpr double L2BytesPerSm = 64;  ///< what one SM can receive in a clock
+static constexpr double L2BytesPerSm = 64;  ///< of the cache's for each SM, before Hopper
 static constexpr double L2BytesA100 = 5120; ///< what the whole cache can send
 
 /// Operations of one SM in one clock, 0 when not known.

@@ -126,30 +126,31 @@ static void measureDram(Results &R, const Device &D) {
   cudaFree(To);
 }
 
-/// The L2 cache: every block goes over the same small array, past its L1, and no two are
-/// at the same place of it at a time.
+/// The L2 cache: each block goes over a small array of its own, past its L1. All arrays fit
+/// in half of the cache: where it has two partitions, either one can hold what its SMs read
+/// of the other.
 static void measureL2(Results &R, const Device &D) {
   uint4 *Data = nullptr;
   size_t Largest = size_t(D.Info.l2CacheSize) / 2;
   if (!Largest || !good(cudaMalloc(&Data, Largest), "cudaMalloc"))
     return;
   cudaMemset(Data, 1, Largest);
-  constexpr unsigned Rounds = 200;
+  constexpr unsigned Rounds = 600;
   for (size_t Bytes : {Largest, Largest / 3 * 2, Largest / 2})
-    for (unsigned Threads : {512u, 1024u})
+    for (unsigned Threads : {256u, 512u, 1024u})
       for (unsigned PerSm : {1024u / Threads, 2048u / Threads}) {
         unsigned Blocks = unsigned(D.Info.multiProcessorCount) * PerSm;
-        unsigned Pieces = unsigned(Bytes / sizeof(uint4)) / (Threads * Unroll);
-        unsigned N = Pieces * Threads * Unroll;
-        if (Pieces < Blocks)
+        unsigned Piece = Threads * Unroll;
+        unsigned Slice = unsigned(Bytes / sizeof(uint4)) / Blocks / Piece * Piece;
+        if (!Slice)
           continue;
-        double Moved = double(Blocks) * Threads * Unroll * Rounds * sizeof(uint4);
+        double Moved = double(Blocks) * Piece * Rounds * sizeof(uint4);
         measure(R, D, "l2_read", Moved,
-                [&] { readL2<<<Blocks, Threads>>>(Data, N, Rounds); });
+                [&] { readL2<<<Blocks, Threads>>>(Data, Slice, Rounds); });
         measure(R, D, "l2_write", Moved,
-                [&] { writeL2<<<Blocks, Threads>>>(Data, N, Rounds); });
+                [&] { writeL2<<<Blocks, Threads>>>(Data, Slice, Rounds); });
         measure(R, D, "l2_copy", Moved,
-                [&] { copyL2<<<Blocks, Threads>>>(Data, N, Rounds); });
+                [&] { copyL2<<<Blocks, Threads>>>(Data, Slice, Rounds); });
       }
   cudaFree(Data);
 }

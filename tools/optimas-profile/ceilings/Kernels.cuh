@@ -93,51 +93,53 @@ __global__ void writeStrided(uint4 *To, size_t N) {
     __stcs(To + At, uint4{1, 2, 3, threadIdx.x});
 }
 
-/// Where a block begins. N is a multiple of blockDim.x · Unroll, and there are at least as
-/// many such pieces as blocks: were two blocks at one piece at one time, the hardware would
-/// fetch it once for both, and more would seem to come from the L2 cache than does.
-__device__ inline unsigned firstOf(unsigned N) {
-  unsigned Piece = blockDim.x * Unroll;
-  return blockIdx.x * (N / Piece / gridDim.x) * Piece;
-}
+// Each block goes over a piece of the array of its own, \p Slice elements, a multiple of
+// blockDim.x * Unroll. Were blocks to follow one another over one array, the unit before
+// the L2 cache that joins reads (LRC in Nsight Compute's counters) would fetch once what
+// several SMs ask for at a time, and the blocks behind catch up with those before: more
+// arrives than the cache sends. .cg passes by the L1 cache: it is LDG.STRONG.GPU, which
+// may not take an L1 cache's line.
 
-__global__ void readL2(uint4 *Data, unsigned N, unsigned Rounds) {
-  unsigned At = firstOf(N);
+__global__ void readL2(uint4 *Data, unsigned Slice, unsigned Rounds) {
+  const uint4 *Own = Data + size_t(blockIdx.x) * Slice + threadIdx.x;
+  unsigned At = 0;
   uint4 Sum = {0, 0, 0, 0};
   for (unsigned R = 0; R < Rounds; ++R) {
 #pragma unroll
     for (int I = 0; I < Unroll; ++I)
-      Sum = combine(Sum, __ldcg(Data + At + I * blockDim.x + threadIdx.x));
+      Sum = combine(Sum, __ldcg(Own + At + I * blockDim.x));
     At += blockDim.x * Unroll;
-    At = At == N ? 0 : At;
+    At = At == Slice ? 0 : At;
   }
   keep(Data, Sum);
 }
 
-__global__ void writeL2(uint4 *Data, unsigned N, unsigned Rounds) {
-  unsigned At = firstOf(N);
+__global__ void writeL2(uint4 *Data, unsigned Slice, unsigned Rounds) {
+  uint4 *Own = Data + size_t(blockIdx.x) * Slice + threadIdx.x;
+  unsigned At = 0;
   for (unsigned R = 0; R < Rounds; ++R) {
 #pragma unroll
     for (int I = 0; I < Unroll; ++I)
-      __stcg(Data + At + I * blockDim.x + threadIdx.x, uint4{R, 2, 3, threadIdx.x});
+      __stcg(Own + At + I * blockDim.x, uint4{R, 2, 3, threadIdx.x});
     At += blockDim.x * Unroll;
-    At = At == N ? 0 : At;
+    At = At == Slice ? 0 : At;
   }
 }
 
 /// Half of the accesses read, half write.
-__global__ void copyL2(uint4 *Data, unsigned N, unsigned Rounds) {
-  unsigned At = firstOf(N), Half = Unroll / 2 * blockDim.x;
+__global__ void copyL2(uint4 *Data, unsigned Slice, unsigned Rounds) {
+  uint4 *Own = Data + size_t(blockIdx.x) * Slice + threadIdx.x;
+  unsigned At = 0, Half = Unroll / 2 * blockDim.x;
   for (unsigned R = 0; R < Rounds; ++R) {
     uint4 V[Unroll / 2];
 #pragma unroll
     for (int I = 0; I < Unroll / 2; ++I)
-      V[I] = __ldcg(Data + At + I * blockDim.x + threadIdx.x);
+      V[I] = __ldcg(Own + At + I * blockDim.x);
 #pragma unroll
     for (int I = 0; I < Unroll / 2; ++I)
-      __stcg(Data + At + Half + I * blockDim.x + threadIdx.x, V[I]);
+      __stcg(Own + At + Half + I * blockDim.x, V[I]);
     At += blockDim.x * Unroll;
-    At = At == N ? 0 : At;
+    At = At == Slice ? 0 : At;
   }
 }
 
