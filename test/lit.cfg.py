@@ -53,6 +53,8 @@ def tool(name):
 config.available_features.add("cuda")  # CMake fails without nvcc
 if tool("nvidia-smi") and runs(tool("nvidia-smi"), "-L"):
     config.available_features.add("gpu")
+if os.path.exists(os.path.join(config.cuda_path, "lib64", "libpcsamplingutil.so")):
+    config.available_features.add("pcsamplingutil")
 for name in ("ncu", "cuobjdump", "nvdisasm"):
     if tool(name):
         config.available_features.add(name)
