@@ -5,30 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Device.h"
+#include "Nvml.h"
 #include <cctype>
 #include <cstdio>
-#include <dlfcn.h>
 #include <fstream>
 
 namespace optimas::collector {
-
-static std::string versionFromNvml() {
-  void *Library = ::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!Library)
-    return "";
-  auto Init = reinterpret_cast<int (*)()>(::dlsym(Library, "nvmlInit_v2"));
-  auto Get = reinterpret_cast<int (*)(char *, unsigned)>(
-      ::dlsym(Library, "nvmlSystemGetDriverVersion"));
-  auto Shutdown = reinterpret_cast<int (*)()>(::dlsym(Library, "nvmlShutdown"));
-  char Text[128] = "";
-  if (Init && Get && Shutdown && Init() == 0) {
-    if (Get(Text, sizeof(Text)) != 0)
-      Text[0] = 0;
-    Shutdown();
-  }
-  ::dlclose(Library);
-  return Text;
-}
 
 /// The first word of the form 580.95 in the kernel module's banner.
 static std::string versionFromProc() {
@@ -43,7 +25,10 @@ static std::string versionFromProc() {
 
 std::string driverVersion() {
   std::string Version = versionFromProc();
-  return Version.empty() ? versionFromNvml() : Version;
+  if (!Version.empty())
+    return Version;
+  std::unique_ptr<Nvml> Library = Nvml::load();
+  return Library ? Library->driverVersion() : "";
 }
 
 static unsigned attribute(CUdevice Device, CUdevice_attribute Which) {

@@ -41,6 +41,7 @@ std::string Modules::loaded(const CUpti_ModuleResourceData &Data) {
     if (KnownVariables.insert(V.Symbol).second)
       Variables.push_back(V.Symbol);
   uint64_t Crc = crcOf(Data);
+  M->CuptiCrc = Crc;
   // Without CRCs (old CUPTI) the key only has to be unique.
   while (!Crc || ByCrc.count(Crc))
     Crc = ~uint64_t(0) - ByCrc.size();

@@ -7,6 +7,7 @@
 #include "optimas/Collector/ProfileJson.h"
 #include "optimas/Collector/Encoding.h"
 #include <algorithm>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -22,8 +23,57 @@ static Json sourceJson(const ProfileData &Data) {
           {"pid", static_cast<long>(::getpid())}};
 }
 
+/// The bits of NVML's nvmlClocksEventReason…, of which Lowers mark a clock lower than the
+/// device could run it.
+static constexpr struct {
+  uint64_t Bit;
+  const char *Name;
+  bool Lowers;
+} ClockReasons[] = {{0x1, "gpu_idle", false},
+                    {0x2, "applications_clocks_setting", false},
+                    {0x4, "sw_power_cap", true},
+                    {0x8, "hw_slowdown", true},
+                    {0x10, "sync_boost", false},
+                    {0x20, "sw_thermal_slowdown", true},
+                    {0x40, "hw_thermal_slowdown", true},
+                    {0x80, "hw_power_brake_slowdown", true},
+                    {0x100, "display_clock_setting", false}};
+
+std::vector<std::string> clockReasonNames(uint64_t Bits) {
+  std::vector<std::string> Names;
+  for (const auto &R : ClockReasons)
+    if (Bits & R.Bit)
+      Names.push_back(R.Name);
+  return Names;
+}
+
+/// How long the clocks were lowered between the first state and the last, by reason.
+static std::map<std::string, uint64_t> throttledNs(const DeviceFields &D) {
+  std::map<std::string, uint64_t> Between;
+  if (D.States.size() < 2)
+    return Between;
+  for (const auto &[Reason, Before] : D.States.front().ThrottledNs) {
+    auto After = D.States.back().ThrottledNs.find(Reason);
+    if (After != D.States.back().ThrottledNs.end() && After->second > Before)
+      Between[Reason] = After->second - Before;
+  }
+  return Between;
+}
+
+static Json statesJson(const DeviceFields &D) {
+  Json List = Json::array();
+  for (const DeviceState &S : D.States)
+    List.push_back({{"when", S.When},
+                    {"sm_mhz", S.SmMhz},
+                    {"memory_mhz", S.MemoryMhz},
+                    {"temperature_c", S.TemperatureC},
+                    {"power_mw", S.PowerMw},
+                    {"clock_reasons", clockReasonNames(S.ClockReasons)}});
+  return List;
+}
+
 static Json deviceJson(const DeviceFields &D) {
-  return {{"name", D.Name},
+  Json Fields = {{"name", D.Name},
           {"uuid", D.Uuid},
           {"driver_version", D.DriverVersion},
           {"cuda_version", D.CudaVersion},
@@ -41,6 +91,11 @@ static Json deviceJson(const DeviceFields &D) {
           {"sm_clock_khz", D.SmClockKHz},
           {"memory_clock_khz", D.MemoryClockKHz},
           {"memory_bus_bits", D.MemoryBusBits}};
+  if (!D.States.empty())
+    Fields["states"] = statesJson(D);
+  if (std::map<std::string, uint64_t> Ns = throttledNs(D); !Ns.empty())
+    Fields["throttled_ns"] = Ns;
+  return Fields;
 }
 
 static Json pcJson(uint64_t Offset, const SampleTable::Stalls &Stalls) {
@@ -158,6 +213,30 @@ static Json countersJson(const ProfileData &Data) {
   return List;
 }
 
+static std::string seconds(uint64_t Ns) {
+  char Text[32];
+  std::snprintf(Text, sizeof(Text), "%.2f s", double(Ns) * 1e-9);
+  return Text;
+}
+
+/// By NVML's counters of the whole run where the device has them, and by the reasons that
+/// held at its start or end.
+static void noteThrottling(const ProfileData &Data, std::vector<std::string> &Notes) {
+  std::string Why;
+  for (const auto &[Reason, Ns] : throttledNs(Data.Device))
+    if (Ns > Data.WallNs / 100) // less changes no time by a hundredth
+      Why += (Why.empty() ? "" : ", ") + Reason + " for " + seconds(Ns) + " of " +
+             seconds(Data.WallNs);
+  for (const DeviceState &S : Data.Device.States)
+    for (const auto &R : ClockReasons)
+      if (R.Lowers && (S.ClockReasons & R.Bit) && Why.find(R.Name) == std::string::npos)
+        Why += (Why.empty() ? "" : ", ") + std::string(R.Name) + " at the " + S.When;
+  if (!Why.empty())
+    Notes.push_back("the device's clocks were throttled: " + Why +
+                    "; times vary: let it cool or raise its power limit (nvidia-smi -q -d "
+                    "PERFORMANCE shows both), and trust interleaved runs only");
+}
+
 static void noteQuality(const ProfileData &Data, const ModuleIndex &Modules,
                         std::vector<std::string> &Notes) {
   const SampleTotals &T = Data.Samples.totals();
@@ -181,11 +260,14 @@ std::string profileJson(const ProfileData &Data) {
   Json Functions = functionsJson(Data, Modules, Notes);
   Json Kernels = kernelsJson(Data, Modules, Notes);
   noteQuality(Data, Modules, Notes);
+  noteThrottling(Data, Notes);
   Json ModuleList = Json::array();
-  for (const auto &[Id, M] : Modules.used())
-    ModuleList.push_back({{"id", Id},
-                          {"sm", M->Sm},
-                          {"cubin", base64(M->Bytes.data(), M->Bytes.size())}});
+  for (const auto &[Id, M] : Modules.used()) {
+    Json &Module = ModuleList.emplace_back(Json{{"id", Id}, {"sm", M->Sm}});
+    if (M->CuptiCrc)
+      Module["cupti_crc"] = M->CuptiCrc;
+    Module["cubin"] = base64(M->Bytes.data(), M->Bytes.size());
+  }
   const SampleTotals &T = Data.Samples.totals();
   Json Root = {{"optimas_profile", 1},
                {"sources", Json::array({sourceJson(Data)})},

@@ -9,6 +9,7 @@
 #include "Device.h"
 #include "Log.h"
 #include "Modules.h"
+#include "Nvml.h"
 #include "PcSampler.h"
 #include "Recorder.h"
 #include "optimas/Collector/OutputFile.h"
@@ -17,6 +18,7 @@
 #include <fstream>
 #include <iterator>
 #include <mutex>
+#include <set>
 #include <unistd.h>
 
 namespace optimas::collector {
@@ -78,6 +80,7 @@ private:
   void contextCreated(CUcontext Context);
   void flushNowAndThen();
   void noteLostTimes();
+  void describeDevices();
   bool sampling() const { return O.RunPass != Pass::Activity; }
 
   const Options O;
@@ -87,13 +90,22 @@ private:
   PcSampler Sampler;
   OutputFile File;
   uint64_t Begin = 0;
-  CUdevice Device = 0; ///< of the first context
-  bool ActivityOn = false, HaveDevice = false;
+  std::set<CUdevice> Devices; ///< of every context
+  CUdevice Device = 0;        ///< of the first context
+  std::unique_ptr<Nvml> Management;
+  std::map<std::string, DeviceState> AtStart; ///< by UUID
+  bool ActivityOn = false;
   std::atomic<uint64_t> LastFlush{0};
 };
 } // namespace
 
 bool ProfileRecorder::start(CUpti_SubscriberHandle Subscriber, std::string &Error) {
+  // Which device it will be is not known yet.
+  uint64_t Before = monotonicNs();
+  if ((Management = Nvml::load()))
+    AtStart = Management->states("start");
+  logLine("NVML: %zu devices, %.1f ms", AtStart.size(),
+          double(monotonicNs() - Before) * 1e-6);
   if (!File.open(outputPath(O), ::getpid(), Error))
     return false;
   const CUpti_CallbackId Resources[] = {
@@ -119,10 +131,10 @@ bool ProfileRecorder::start(CUpti_SubscriberHandle Subscriber, std::string &Erro
 
 void ProfileRecorder::contextCreated(CUcontext Context) {
   uint32_t Ordinal = 0;
-  if (!HaveDevice && succeeded(Cupti.cuptiGetDeviceId(Context, &Ordinal),
-                               "cuptiGetDeviceId")) {
-    Device = CUdevice(Ordinal);
-    HaveDevice = true;
+  if (succeeded(Cupti.cuptiGetDeviceId(Context, &Ordinal), "cuptiGetDeviceId")) {
+    if (Devices.empty())
+      Device = CUdevice(Ordinal);
+    Devices.insert(CUdevice(Ordinal));
   }
   if (sampling())
     Sampler.contextCreated(Context);
@@ -184,6 +196,25 @@ void ProfileRecorder::noteLostTimes() {
                          " copies or memsets have no times and are left out");
 }
 
+void ProfileRecorder::describeDevices() {
+  if (Devices.empty()) {
+    Data.Notes.push_back("the program initialised CUDA and used no GPU");
+    return;
+  }
+  Data.Device = deviceFields(Device);
+  if (Devices.size() > 1)
+    Data.Notes.push_back("the program used " + std::to_string(Devices.size()) +
+                         " devices: launches and samples of all are added up, and the "
+                         "device described is the first, " + Data.Device.Name +
+                         "; for one device alone set CUDA_VISIBLE_DEVICES");
+  if (!Management)
+    return;
+  std::map<std::string, DeviceState> AtEnd = Management->states("end");
+  for (auto *States : {&AtStart, &AtEnd})
+    if (auto At = States->find(Data.Device.Uuid); At != States->end())
+      Data.Device.States.push_back(At->second);
+}
+
 void ProfileRecorder::finish() {
   std::lock_guard<std::mutex> Guard(Lock);
   Data.WallNs = monotonicNs() - Begin;
@@ -202,10 +233,7 @@ void ProfileRecorder::finish() {
   Data.Modules = Loaded.byCrc();
   for (const std::string &Note : Sampler.notes())
     Data.Notes.push_back(Note);
-  if (HaveDevice)
-    Data.Device = deviceFields(Device);
-  else
-    Data.Notes.push_back("the program initialised CUDA and used no GPU");
+  describeDevices();
   File.write(profileJson(Data));
   std::string Error;
   if (!File.commit(Error))

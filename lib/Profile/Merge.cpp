@@ -197,6 +197,12 @@ void Merger::addModules(const Profile &P) {
   }
 }
 
+void addStates(DeviceInfo &To, const DeviceInfo &From) {
+  To.States.insert(To.States.end(), From.States.begin(), From.States.end());
+  for (const auto &[Reason, Ns] : From.ThrottledNs)
+    To.ThrottledNs[Reason] += Ns;
+}
+
 void Merger::addDevice(const Profile &P) {
   const DeviceInfo &D = P.Device;
   DeviceInfo &R = Result.Device;
@@ -212,8 +218,11 @@ void Merger::addDevice(const Profile &P) {
     R.Ceilings.insert(Ceilings.begin(), Ceilings.end());
     return;
   }
-  if (D.Name == R.Name)
-    R.Ceilings.insert(D.Ceilings.begin(), D.Ceilings.end());
+  if (D.Name != R.Name)
+    return;
+  R.Ceilings.insert(D.Ceilings.begin(), D.Ceilings.end());
+  if (D.Uuid == R.Uuid)
+    addStates(R, D);
 }
 
 void Merger::addQuality(const Profile &P) {

@@ -55,6 +55,15 @@ static void map(Fields &F, Provenance &P) {
   F.get("wall_ns", P.WallNs);
 }
 
+static void map(Fields &F, DeviceState &S) {
+  F.get("when", S.When);
+  F.get("sm_mhz", S.SmMhz);
+  F.get("memory_mhz", S.MemoryMhz);
+  F.get("temperature_c", S.TemperatureC);
+  F.get("power_mw", S.PowerMw);
+  F.get("clock_reasons", S.ClockReasons);
+}
+
 static void map(Fields &F, DeviceInfo &D) {
   F.get("name", D.Name);
   F.get("uuid", D.Uuid);
@@ -75,6 +84,8 @@ static void map(Fields &F, DeviceInfo &D) {
   F.get("memory_clock_khz", D.MemoryClockKHz);
   F.get("memory_bus_bits", D.MemoryBusBits);
   F.get("ceilings", D.Ceilings);
+  F.get("states", D.States);
+  F.get("throttled_ns", D.ThrottledNs);
 }
 
 static void map(Fields &F, ProfileQuality &Q) {

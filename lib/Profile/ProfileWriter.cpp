@@ -36,6 +36,29 @@ static void writeSource(json::OStream &J, const Provenance &P) {
   });
 }
 
+static void writeNumbers(json::OStream &J, StringRef Key,
+                         const std::map<std::string, double> &Numbers) {
+  J.attributeObject(Key, [&] {
+    for (const auto &Number : Numbers)
+      if (std::isfinite(Number.second))
+        J.attribute(text(Number.first), Number.second);
+  });
+}
+
+static void writeState(json::OStream &J, const DeviceState &S) {
+  J.object([&] {
+    J.attribute("when", text(S.When));
+    J.attribute("sm_mhz", S.SmMhz);
+    J.attribute("memory_mhz", S.MemoryMhz);
+    J.attribute("temperature_c", S.TemperatureC);
+    J.attribute("power_mw", S.PowerMw);
+    J.attributeArray("clock_reasons", [&] {
+      for (const std::string &Reason : S.ClockReasons)
+        J.value(text(Reason));
+    });
+  });
+}
+
 static void writeDevice(json::OStream &J, const DeviceInfo &D) {
   J.attribute("name", text(D.Name));
   J.attribute("uuid", text(D.Uuid));
@@ -55,11 +78,14 @@ static void writeDevice(json::OStream &J, const DeviceInfo &D) {
   J.attribute("sm_clock_khz", D.SmClockKHz);
   J.attribute("memory_clock_khz", D.MemoryClockKHz);
   J.attribute("memory_bus_bits", D.MemoryBusBits);
-  J.attributeObject("ceilings", [&] {
-    for (const auto &Ceiling : D.Ceilings)
-      if (std::isfinite(Ceiling.second))
-        J.attribute(text(Ceiling.first), Ceiling.second);
-  });
+  writeNumbers(J, "ceilings", D.Ceilings);
+  if (!D.States.empty())
+    J.attributeArray("states", [&] {
+      for (const DeviceState &S : D.States)
+        writeState(J, S);
+    });
+  if (!D.ThrottledNs.empty())
+    writeNumbers(J, "throttled_ns", D.ThrottledNs);
 }
 
 static void writeQuality(json::OStream &J, const ProfileQuality &Q) {

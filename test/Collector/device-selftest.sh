@@ -26,7 +26,7 @@ build() { # name source flags…
 }
 examples=${EXAMPLES:-$here/../../examples}
 for e in topk stream transpose; do build $e "$examples/$e/$e.cu" -arch=native & done
-for p in allocations onewrong streams endings; do build $p "$here/Inputs/$p.cu" -arch=native & done
+for p in allocations onewrong streams endings devices; do build $p "$here/Inputs/$p.cu" -arch=native & done
 build ptxonly "$examples/topk/topk.cu" -gencode arch=compute_75,code=compute_75 &
 wait
 

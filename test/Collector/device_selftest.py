@@ -134,6 +134,12 @@ def profile_activity():
         device = run.profile["device"]
         check(f"activity {program} device", device["sms"] > 0 and device["driver_version"] != ""
               and device["cuda_version"] > 0 and device["l2_bytes"] > 0)
+        states = device.get("states", [])
+        check(f"activity {program} states by NVML",
+              [s["when"] for s in states] == ["start", "end"] and
+              all(s["sm_mhz"] > 0 and 0 < s["temperature_c"] < 120 for s in states), states)
+        check(f"activity {program} CRC of every module",
+              all(m.get("cupti_crc") for m in run.profile["modules"]))
         info(json.dumps(device))
         info(f"wall {run.wall:.2f} s, plain {plain[program].wall:.2f} s")
 
@@ -294,6 +300,33 @@ def streams():
           totals.get("kernel_launches") == 46, totals)
 
 
+def devices():
+    """All devices there are, each from two threads; one is enough to pass."""
+    alone = Run("plain-devices", None, "devices")
+    count = int(alone.out or 0)
+    info(f"{count} devices")
+    expected = {"onDeviceILi0E": 20, "onDeviceILi1E": sum(2 * (10 + d) for d in range(1, count))}
+    run = Run("devices-activity", "profile", "devices", PASS="activity")
+    if check("devices activity written", run.exists() and run.rc == 0, run.why()):
+        kernels = run.profile["kernels"]
+        got = {name: sum(k["launches"] for k in kernels if name in k["symbol"]) for name in expected}
+        check("devices activity launches", got == expected, (got, expected))
+        check("several devices are said", count < 2 or
+              any(f"{count} devices" in note for note in run.profile["quality"]["notes"]),
+              run.profile["quality"]["notes"])
+    run = Run("devices-sampling", "profile", "devices", PASS="sampling", INTERVAL=9)
+    if check("devices sampling written", run.exists() and run.rc == 0, run.why()):
+        sampled = {f["symbol"] for f in run.profile["functions"]}
+        check("devices sampled", all(any(name in s for s in sampled)
+                                     for name, n in expected.items() if n), sorted(sampled))
+    total = sum(expected.values())
+    for mode in ("memory", "time"):
+        run = Run(f"devices-{mode}", mode, "devices")
+        check(f"devices {mode} complete", bool(run.end()) and run.rc == 0 and
+              run.end()["launches"] == total and run.end()["status"] == 0, run.why())
+        check(f"devices {mode} output unchanged", run.out == alone.out, (run.out, alone.out))
+
+
 def endings():
     expected = {"exit": (1, 0), "quick_exit": (1, 0), "reset": (2, 0), "fork": (1, 0),
                 "fault": (2, 700), "launchfail": (2, None)}
@@ -381,7 +414,7 @@ def bad_settings():
 
 
 for part in (plain_runs, profile_activity, profile_sampling, profile_both, memory_onewrong,
-             memory_allocations, memory_examples, time_examples, streams, endings, permutation,
+             memory_allocations, memory_examples, time_examples, streams, devices, endings, permutation,
              ptx_only, bad_settings):
     begin = time.monotonic()
     guarded(part)

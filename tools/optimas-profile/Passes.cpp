@@ -207,7 +207,9 @@ static unsigned intervalFor(const Profile &Activity) {
 static Profile join(Profile Activity, Profile Sampling) {
   Profile P = std::move(Sampling);
   P.Sources.insert(P.Sources.begin(), Activity.Sources.begin(), Activity.Sources.end());
+  DeviceInfo Sampled = std::move(P.Device);
   P.Device = Activity.Device;
+  addStates(P.Device, Sampled);
   P.Kernels = std::move(Activity.Kernels);
   std::vector<std::string> Notes = std::move(Activity.Quality.Notes);
   for (std::string &Note : P.Quality.Notes)

@@ -55,6 +55,31 @@ std::string summaryLine(const Profile &P) {
   return Text;
 }
 
+/// How the device was when the first run started and the last one ended.
+static void showStates(raw_ostream &OS, const DeviceInfo &D) {
+  if (D.States.empty())
+    return;
+  auto State = [&](const DeviceState &S) {
+    OS << S.When;
+    if (S.SmMhz)
+      OS << " " << S.SmMhz << " MHz";
+    if (S.MemoryMhz)
+      OS << ", memory " << S.MemoryMhz << " MHz";
+    if (S.TemperatureC)
+      OS << ", " << S.TemperatureC << " °C";
+    if (S.PowerMw)
+      OS << ", " << (S.PowerMw + 500) / 1000 << " W";
+    if (!S.ClockReasons.empty())
+      OS << " (" << join(S.ClockReasons, ", ") << ")";
+  };
+  State(D.States.front());
+  if (D.States.size() > 1) {
+    OS << "; ";
+    State(D.States.back());
+  }
+  OS << "\n";
+}
+
 static void showOrigin(raw_ostream &OS, const Profile &P) {
   for (const Provenance &S : P.Sources) {
     OS << S.Kind;
@@ -77,6 +102,7 @@ static void showOrigin(raw_ostream &OS, const Profile &P) {
       OS << ", driver " << D.DriverVersion;
     OS << "\n";
   }
+  showStates(OS, D);
   OS << summaryLine(P) << "\n";
 }
 

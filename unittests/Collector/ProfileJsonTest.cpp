@@ -117,6 +117,65 @@ TEST(CollectorProfileJson, QualityNotesHaveRemedies) {
   EXPECT_NE(All.find("-lineinfo"), std::string::npos) << All;
 }
 
+static DeviceState state(const char *When, uint64_t Reasons, uint64_t PowerNs) {
+  DeviceState S;
+  S.When = When;
+  S.SmMhz = 1980;
+  S.ClockReasons = Reasons;
+  S.ThrottledNs = {{"power", PowerNs}, {"thermal", 5}};
+  return S;
+}
+
+TEST(CollectorProfileJson, DeviceStates) {
+  ProfileData D = sample();
+  EXPECT_FALSE(parsed(D).getAsObject()->getObject("device")->get("states"));
+  D.WallNs = 10000000000;
+  D.Device.States = {state("start", 0x1, 3000000000), state("end", 0x2 | 0x100, 3000000000)};
+  llvm::json::Value V = parsed(D);
+  const llvm::json::Object &Device = *V.getAsObject()->getObject("device");
+  const llvm::json::Array &States = *Device.getArray("states");
+  ASSERT_EQ(States.size(), 2u);
+  const llvm::json::Object &End = *States[1].getAsObject();
+  EXPECT_EQ(*End.getString("when"), "end");
+  EXPECT_EQ(*End.getInteger("sm_mhz"), 1980);
+  EXPECT_EQ(*End.getArray("clock_reasons"),
+            llvm::json::Array({"applications_clocks_setting", "display_clock_setting"}));
+  // An idle device and clocks that someone set are not throttled.
+  EXPECT_FALSE(Device.get("throttled_ns"));
+  EXPECT_EQ(notes(V), "");
+}
+
+TEST(CollectorProfileJson, ThrottledClocksAreNoted) {
+  ProfileData D = sample();
+  D.WallNs = 10000000000;
+  D.Device.States = {state("start", 0x1, 3000000000), state("end", 0x40, 4500000000)};
+  llvm::json::Value V = parsed(D);
+  const auto *Ns = V.getAsObject()->getObject("device")->getObject("throttled_ns");
+  ASSERT_TRUE(Ns);
+  EXPECT_EQ(Ns->size(), 1u);
+  EXPECT_EQ(*Ns->getInteger("power"), 1500000000);
+  EXPECT_NE(notes(V).find("power for 1.50 s of 10.00 s, hw_thermal_slowdown at the end"),
+            std::string::npos)
+      << notes(V);
+  EXPECT_NE(notes(V).find("nvidia-smi"), std::string::npos);
+  // A thousandth of the run changes no time that anyone could see.
+  D.Device.States[1] = state("end", 0, 3010000000);
+  EXPECT_EQ(notes(parsed(D)), "");
+}
+
+TEST(CollectorProfileJson, ModulesHaveCuptisCrcWhereItIsKnown) {
+  ProfileData D = sample();
+  auto M = std::make_shared<LoadedModule>(*D.Modules[11]);
+  M->CuptiCrc = 11;
+  D.Modules[11] = M;
+  D.Samples.add(22, "other", 0, 14, 1);
+  llvm::json::Value V = parsed(D);
+  const llvm::json::Array &Modules = *V.getAsObject()->getArray("modules");
+  ASSERT_EQ(Modules.size(), 2u);
+  EXPECT_EQ(*Modules[0].getAsObject()->getInteger("cupti_crc"), 11);
+  EXPECT_FALSE(Modules[1].getAsObject()->get("cupti_crc"));
+}
+
 TEST(CollectorProfileJson, UnknownAndAmbiguousModules) {
   ProfileData D = sample();
   D.Samples.add(99, "ghost", 0, 14, 1);

@@ -91,6 +91,19 @@ TEST(Merge, DisagreementsAreNamedOnce) {
   EXPECT_EQ(P.Kernels[0].MedianNs, A.Kernels[0].MedianNs);
 }
 
+TEST(Merge, StatesOfOneDeviceFollowOneAnother) {
+  Profile A = read("topk", "topk.optimas.json");
+  A.Device.States = {{"start", 345, 0, 0, 0, {}}, {"end", 1980, 0, 0, 0, {}}};
+  A.Device.ThrottledNs["power"] = 2;
+  Profile B = A, Other = A;
+  Other.Device.Uuid = "GPU-other";
+  std::vector<std::string> Conflicts;
+  Profile P = mergeProfiles({A, B, Other}, Conflicts);
+  ASSERT_EQ(P.Device.States.size(), 4u);
+  EXPECT_EQ(P.Device.States[2].When, "start");
+  EXPECT_EQ(P.Device.ThrottledNs["power"], 4);
+}
+
 TEST(Merge, KernelsOfTwoAnonymousNamespacesStayTwo) {
   Profile P;
   for (const char *Symbol : {"_ZN32_GLOBAL__N__a1b2c3d4_7_main_cu_x4kernEPf",

@@ -22,6 +22,8 @@ static Profile sample() {
   P.Device.Name = "NVIDIA H200";
   P.Device.Sms = 132;
   P.Device.Ceilings["dram_copy"] = 4.3e12;
+  P.Device.States = {{"start", 345, 3201, 34, 70000, {"gpu_idle"}}, {"end", 1980, 3201, 45, 0, {}}};
+  P.Device.ThrottledNs["power"] = 1.5e9;
   P.Quality.TotalSamples = 9;
   P.Quality.HardwareBufferFull = true;
   P.Quality.Notes = {"a \"note\""};
@@ -58,6 +60,10 @@ TEST(ProfileJson, WhatIsWrittenIsRead) {
   EXPECT_EQ(P->Functions[0].Pcs[0].latencySamples(), 5u);
   EXPECT_EQ(P->Functions[0].Pcs[0].Executed, uint64_t(1) << 63);
   EXPECT_EQ(P->Kernels[0].Shapes[0].Block, Dim3({256, 1, 1}));
+  ASSERT_EQ(P->Device.States.size(), 2u);
+  EXPECT_EQ(P->Device.States[0].ClockReasons, std::vector<std::string>{"gpu_idle"});
+  EXPECT_EQ(P->Device.States[1].SmMhz, 1980u);
+  EXPECT_EQ(P->Device.ThrottledNs["power"], 1.5e9);
   EXPECT_EQ(P->Modules[0].Cubin, "cubin");
   EXPECT_EQ((P->LineTexts[{"a.cu", 7}]), "}");
 }

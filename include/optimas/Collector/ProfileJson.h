@@ -9,6 +9,7 @@
 
 #include "optimas/Collector/KernelTable.h"
 #include "optimas/Collector/SampleTable.h"
+#include <map>
 #include <memory>
 
 namespace optimas::collector {
@@ -18,9 +19,23 @@ struct LoadedModule {
   std::string Id; ///< SHA-256
   std::string Bytes;
   unsigned Sm = 0;
+  uint64_t CuptiCrc = 0; ///< cuptiGetCubinCrc() of it, 0 when unknown
   bool LineInfo = false;
   std::vector<std::string> Functions; ///< mangled
 };
+
+/// What NVML tells of a device at one moment. 0: it did not tell.
+struct DeviceState {
+  std::string When; ///< `start` or `end` of the recording
+  unsigned SmMhz = 0, MemoryMhz = 0, TemperatureC = 0, PowerMw = 0;
+  uint64_t ClockReasons = 0; ///< nvmlClocksEventReason… bits
+  /// Why clocks were lowered (`power`, `thermal`, …) → for how long since the driver
+  /// was loaded.
+  std::map<std::string, uint64_t> ThrottledNs;
+};
+
+/// The names that the profile gives nvmlClocksEventReason… bits: `sw_power_cap`, ….
+std::vector<std::string> clockReasonNames(uint64_t Bits);
 
 /// The device fields of the profile, in its units.
 struct DeviceFields {
@@ -29,6 +44,7 @@ struct DeviceFields {
   unsigned MaxThreadsPerSm = 0, MaxBlocksPerSm = 0, RegistersPerSm = 0;
   uint64_t SharedPerSm = 0, SharedPerBlockOptin = 0, L2Bytes = 0, MemoryBytes = 0;
   unsigned SmClockKHz = 0, MemoryClockKHz = 0, MemoryBusBits = 0;
+  std::vector<DeviceState> States; ///< at the start and at the end; empty without NVML
 };
 
 /// The values of one hardware counter of one kernel, in launch order.
@@ -55,8 +71,8 @@ struct ProfileData {
 
 /// The JSON text of \p Data, format version 1 (docs/schemas/profile.schema.json).
 /// Only modules that were sampled or launched from are in it. Adds notes on
-/// dropped samples, full buffers, missing cubins and missing line information,
-/// each with its remedy.
+/// dropped samples, full buffers, missing cubins, missing line information and
+/// throttled clocks, each with its remedy.
 std::string profileJson(const ProfileData &Data);
 
 } // namespace optimas::collector

@@ -116,6 +116,15 @@ struct Module {
   uint64_t CuptiCrc = 0; ///< cuptiGetCubinCrc() of it, 0 when unknown
 };
 
+/// What NVML told of the device at one moment; 0: not known.
+struct DeviceState {
+  std::string When; ///< `start` or `end` of a run
+  unsigned SmMhz = 0, MemoryMhz = 0, TemperatureC = 0, PowerMw = 0;
+  /// Why the clocks were not higher, NVML's names in snake case: `gpu_idle`,
+  /// `sw_power_cap`, `sw_thermal_slowdown`, …
+  std::vector<std::string> ClockReasons;
+};
+
 struct DeviceInfo {
   std::string Name, Uuid;
   std::string DriverVersion; ///< `580.159`
@@ -129,6 +138,10 @@ struct DeviceInfo {
   /// Measured ceilings in bytes/s and FLOP/s, empty when not measured:
   /// `dram_copy`, `l2_read`, `fp32`, `fp64`, …
   std::map<std::string, double> Ceilings;
+  std::vector<DeviceState> States; ///< in the order of the runs; may be empty
+  /// For how long of the runs the clocks were lowered, by reason: `power`,
+  /// `thermal`, `board_limit`, `reliability`.
+  std::map<std::string, double> ThrottledNs;
 };
 
 /// How far the samples can be trusted.

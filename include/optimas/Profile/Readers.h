@@ -65,6 +65,10 @@ llvm::Error writeProfileFile(llvm::StringRef Path, const Profile &P);
 Profile mergeProfiles(llvm::ArrayRef<Profile> Profiles,
                       std::vector<std::string> &Conflicts);
 
+/// Appends the states that \p From, another run on the same device, has, and adds up for
+/// how long its clocks were lowered.
+void addStates(DeviceInfo &To, const DeviceInfo &From);
+
 /// Fills PcSample::Frames from the modules' line tables where a reader left
 /// them empty. \p Notes receives a sentence per function without line
 /// information.
