@@ -155,6 +155,11 @@ bool parseOptions(const std::function<const char *(const char *)> &Get,
              Result.IntervalLog2 = unsigned(Number);
              return Ok;
            }) &&
+      Read("OPTIMAS_COLLECT_SERIALIZED", "0 or 1",
+           [&](const std::string &V) {
+             Result.Serialized = V == "1";
+             return V == "0" || V == "1";
+           }) &&
       Read("OPTIMAS_COLLECT_POISON", "a byte, 0 to 255",
            [&](const std::string &V) {
              bool Ok = parseNumber(V, 255, Number);

@@ -1,4 +1,4 @@
-//===- PcSampler.cpp - CUPTI PC sampling in continuous mode -*- C++ -*-===//
+//===- PcSampler.cpp - CUPTI PC sampling -*- C++ -*-===//
 //
 // Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -50,7 +50,8 @@ struct PcSampler::Context {
   bool Enabled = false;
 };
 
-PcSampler::PcSampler(unsigned IntervalLog2) : Wanted(IntervalLog2) {}
+PcSampler::PcSampler(unsigned IntervalLog2, bool Serialized)
+    : Wanted(IntervalLog2), Serialized(Serialized) {}
 
 PcSampler::~PcSampler() = default;
 
@@ -128,7 +129,8 @@ bool PcSampler::setAttributes(Context &C, std::string &Why) {
   unsigned Log2 = Wanted ? Wanted : defaultInterval(C.Handle);
   auto Mode = attribute(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE);
   Mode.attributeData.collectionModeData.collectionMode =
-      CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS;
+      Serialized ? CUPTI_PC_SAMPLING_COLLECTION_MODE_KERNEL_SERIALIZED
+                 : CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS;
   auto Reasons = attribute(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON);
   Reasons.attributeData.stallReasonData.stallReasonCount = C.Reasons.size();
   Reasons.attributeData.stallReasonData.pStallReasonIndex = C.Reasons.data();
@@ -275,8 +277,10 @@ void PcSampler::drain(CUcontext Handle) {
 
 void PcSampler::drainIfFilling(CUcontext Handle) {
   auto At = Contexts.find(Handle);
-  if (At != Contexts.end() && At->second->Enabled &&
-      At->second->Configured->Data.remainingNumPcs >= ReadPcs)
+  if (At == Contexts.end() || !At->second->Enabled)
+    return;
+  const CUpti_PCSamplingData &Waiting = At->second->Configured->Data;
+  if (Serialized || Waiting.remainingNumPcs >= ReadPcs)
     drain(Handle);
 }
 

@@ -23,8 +23,9 @@ namespace optimas::collector {
 /// the configured buffer at disable. Not thread-safe: callers hold their lock.
 class PcSampler {
 public:
-  /// \p IntervalLog2 is log2 of cycles; 0 chooses by rule.
-  explicit PcSampler(unsigned IntervalLog2);
+  /// \p IntervalLog2 is log2 of cycles; 0 chooses by rule. \p Serialized: CUPTI runs one
+  /// kernel at a time.
+  PcSampler(unsigned IntervalLog2, bool Serialized);
   ~PcSampler();
 
   /// Sets sampling up in a new context. On failure sampling stays off there, the
@@ -32,7 +33,8 @@ public:
   void contextCreated(CUcontext Context);
   /// Reads what is waiting.
   void drain(CUcontext Context);
-  /// Reads if so much waits that the buffer may overflow.
+  /// Reads if so much waits that the buffer may overflow; in serialized mode, what the
+  /// last kernel left.
   void drainIfFilling(CUcontext Context);
   /// Reads the rest and disables sampling.
   void contextEnding(CUcontext Context);
@@ -54,6 +56,7 @@ private:
   void consume(Buffer &B, const char *When);
 
   unsigned Wanted, Interval = 0;
+  bool Serialized;
   std::map<CUcontext, std::unique_ptr<Context>> Contexts;
   /// Buffers of ended contexts: CUPTI is not known to forget their addresses.
   std::vector<std::unique_ptr<Context>> Ended;

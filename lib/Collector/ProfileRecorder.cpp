@@ -62,7 +62,7 @@ static constexpr uint64_t FlushEveryNs = 100000000;
 namespace {
 class ProfileRecorder : public Recorder {
 public:
-  explicit ProfileRecorder(const Options &O) : O(O), Sampler(O.IntervalLog2) {
+  explicit ProfileRecorder(const Options &O) : O(O), Sampler(O.IntervalLog2, O.Serialized) {
     Data.Tool = toolName();
     Data.Command = commandLine();
     Data.Directory = workingFolder();

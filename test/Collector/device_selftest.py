@@ -186,6 +186,19 @@ def profile_sampling():
                  f"wall {run.wall:.2f} s")
 
 
+def profile_serialized():
+    for program, functions in (("topk", 1), ("transpose", 2), ("streams", 1)):
+        run = Run(f"serialized-{program}", "profile", program, PASS="sampling", INTERVAL=9,
+                  SERIALIZED=1)
+        if check(f"serialized {program} written", run.exists() and run.rc == 0, run.why()):
+            check(f"serialized {program} functions",
+                  len(run.profile["functions"]) == functions, len(run.profile["functions"]))
+            check(f"serialized {program} no errors", not run.errors, run.errors[:2])
+            if program != "streams":
+                check_samples(run, program)
+            info(f"wall {run.wall:.2f} s, {samples_of(run.profile)} samples")
+
+
 def profile_both():
     run = Run("both-topk", "profile", "topk", PASS="both")
     works = run.exists() and run.profile["kernels"] and run.profile["functions"]
@@ -413,9 +426,9 @@ def bad_settings():
               bool(run.errors), run.errors)
 
 
-for part in (plain_runs, profile_activity, profile_sampling, profile_both, memory_onewrong,
-             memory_allocations, memory_examples, time_examples, streams, devices, endings, permutation,
-             ptx_only, bad_settings):
+for part in (plain_runs, profile_activity, profile_sampling, profile_serialized, profile_both,
+             memory_onewrong, memory_allocations, memory_examples, time_examples, streams,
+             devices, endings, permutation, ptx_only, bad_settings):
     begin = time.monotonic()
     guarded(part)
     info(f"[{part.__name__} {time.monotonic() - begin:.1f} s]")

@@ -85,10 +85,12 @@ static void appendLog(const ProfileOptions &O, StringRef Text) {
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
 /// The collector's settings for one pass, beside those of every run.
-static Variables samplingVariables(StringRef Which, unsigned IntervalLog2) {
+static Variables samplingVariables(const ProfileOptions &O, StringRef Which,
+                                   unsigned IntervalLog2) {
   return {{"OPTIMAS_COLLECT", "profile"},
           {"OPTIMAS_COLLECT_PASS", Which.str()},
-          {"OPTIMAS_COLLECT_INTERVAL", std::to_string(IntervalLog2)}};
+          {"OPTIMAS_COLLECT_INTERVAL", std::to_string(IntervalLog2)},
+          {"OPTIMAS_COLLECT_SERIALIZED", O.Serialized ? "1" : "0"}};
 }
 
 static Expected<Pass> runPass(const ProfileOptions &O, bool Quiet,
@@ -325,7 +327,7 @@ static Error judgeContent(const ProfileOptions &O, Profile &P) {
 Expected<Profile> profileProgram(const ProfileOptions &O) {
   bool Two = O.Passes == 2;
   Expected<Pass> First = runPass(
-      O, /*Quiet=*/false, samplingVariables(Two ? "activity" : "both", O.IntervalLog2));
+      O, /*Quiet=*/false, samplingVariables(O, Two ? "activity" : "both", O.IntervalLog2));
   if (!First)
     return First.takeError();
   if (Error E = judgeRun(O, *First))
@@ -335,7 +337,7 @@ Expected<Profile> profileProgram(const ProfileOptions &O) {
   if (Two && !P.Kernels.empty()) {
     Expected<Pass> Second =
         runPass(O, /*Quiet=*/true,
-                samplingVariables("sampling",
+                samplingVariables(O, "sampling",
                                   O.IntervalLog2 ? O.IntervalLog2 : intervalFor(P)));
     if (!Second)
       return Second.takeError();

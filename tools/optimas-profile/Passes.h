@@ -21,6 +21,7 @@ struct ProfileOptions {
   /// not sampled. 1: both at once.
   unsigned Passes = 2;
   unsigned IntervalLog2 = 0; ///< 0: by rule
+  bool Serialized = false;   ///< one kernel at a time while sampling
   double TimeoutSeconds = 0; ///< of each run
   bool IgnoreExitStatus = false;
   /// Hardware counters to read in a run of their own, `name unit`; empty: none.

@@ -36,6 +36,11 @@ static cl::opt<unsigned> SamplingInterval(
     cl::desc("Sample every 2^N cycles, N from 5 to 31 (default: such that about two "
              "million samples are taken)"),
     cl::value_desc("N"), cl::init(0), cl::cat(profileOptions()));
+static cl::opt<bool> Serialized(
+    "serialized",
+    cl::desc("Let one kernel run at a time while samples are taken, for programs whose "
+             "kernels overlap; the run is slower"),
+    cl::cat(profileOptions()));
 static cl::opt<std::string> PassCount(
     "passes",
     cl::desc("2: run the program twice, timing kernels first and sampling then; 1: both "
@@ -144,6 +149,7 @@ static Error profile(const char *Argv0, std::vector<std::string> Command) {
     return usage("--sampling-interval=" + Twine(SamplingInterval) + " is out of range",
                  "it is log2 of cycles, from 5 to 31");
   O.IntervalLog2 = SamplingInterval;
+  O.Serialized = Serialized;
   O.TimeoutSeconds = Timeout;
   O.IgnoreExitStatus = IgnoreExitStatus;
   O.Toolkit = findToolkit(CudaPath);

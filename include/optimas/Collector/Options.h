@@ -45,6 +45,8 @@ struct Options {
   std::string CuptiPath;      ///< OPTIMAS_CUPTI_PATH: a folder or a library
   /// OPTIMAS_COLLECT_INTERVAL: a sample every 2^n cycles, 5 to 31; 0: by rule.
   unsigned IntervalLog2 = 0;
+  /// OPTIMAS_COLLECT_SERIALIZED: one kernel at a time while sampling; 0 or 1.
+  bool Serialized = false;
   /// OPTIMAS_COLLECT_KERNELS: base names, one a line; empty selects every kernel.
   std::vector<std::string> Kernels;
   /// OPTIMAS_COLLECT_POISON: byte that new allocations are filled with, decimal or
