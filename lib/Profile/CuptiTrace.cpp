@@ -11,6 +11,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
 
 using namespace llvm;
 using support::endian::read32le;
@@ -151,6 +152,9 @@ Error TraceReader::nameColumns() {
                        "CuptiUtilPutPcSampData (NVIDIA's pc_sampling_continuous does "
                        "it by itself).");
     StringRef Text = At->second;
+    // Two of them could become one where a profile, which is UTF-8, is written.
+    if (!json::isUTF8(Text))
+      return damaged("the name of stall reason " + Twine(Reason) + " is not text");
     bool IsStall = Text.consume_front("smsp__pcsamp_warps_issue_stalled_");
     bool NotIssued = Text.consume_back("_not_issued");
     ColumnNames.emplace_back(IsStall ? Text.str() : "", NotIssued);
@@ -256,6 +260,9 @@ Expected<Profile> TraceReader::read() {
     return damaged(Twine(Source.size() - At) + " bytes follow its last buffer");
   if (Error E = nameColumns())
     return std::move(E);
+  for (const SampleSum::Function &F : Sum.functions())
+    if (!json::isUTF8(F.Name))
+      return damaged("the name of a function is not text");
   return finish();
 }
 

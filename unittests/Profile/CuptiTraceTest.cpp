@@ -162,6 +162,29 @@ TEST_F(CuptiTrace, ChangedBytesNeverCrash) {
     }
 }
 
+/// What is read can be written: names that only differ in bytes which are no UTF-8 would be
+/// one name there.
+TEST_F(CuptiTrace, NamesThatAreNoTextAreDamage) {
+  Profile Small = own("topk");
+  Small.Functions[0].Pcs.resize(1);
+  add(Small);
+  const std::string Whole = bytes();
+  auto With = [&](StringRef Before) {
+    std::string Changed = Whole;
+    size_t At = Changed.find(Before.str());
+    EXPECT_NE(At, std::string::npos) << Before.str();
+    Changed[At + Before.size()] = char(0xef);
+    return messageOf(parseCuptiTrace(Changed, "changed"));
+  };
+  std::string Function = Small.Functions[0].Symbol;
+  std::string Message = With(StringRef(Function).drop_back());
+  EXPECT_TRUE(StringRef(Message).contains("the name of a function is not text")) << Message;
+  std::string Reason =
+      "issue_stalled_" + StringRef(Small.Functions[0].Pcs[0].Stalls[0].Reason).drop_back().str();
+  Message = With(Reason);
+  EXPECT_TRUE(StringRef(Message).contains("of stall reason ")) << Message;
+}
+
 TEST_F(CuptiTrace, ImpossibleHeadsAreNamed) {
   Profile Small = own("topk");
   Small.Functions[0].Pcs.resize(1);
