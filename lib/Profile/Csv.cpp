@@ -10,11 +10,15 @@ using namespace llvm;
 
 namespace optimas {
 
-/// Reads a cell up to its comma or line end, which stays. False when the text
+size_t CsvReader::endOfCell() const {
+  return std::min(Text.find_first_of(StringRef(Ends, 3), At), Text.size());
+}
+
+/// Reads a cell up to its separator or line end, which stays. False when the text
 /// ends inside quotes.
 bool CsvReader::readCell(StringRef &Cell) {
   if (at(At) != '"') {
-    size_t End = std::min(Text.find_first_of(",\r\n", At), Text.size());
+    size_t End = endOfCell();
     Cell = Text.slice(At, End);
     At = End;
     return true;
@@ -43,8 +47,8 @@ bool CsvReader::readCell(StringRef &Cell) {
     *Joined += '"';
     ++At;
   }
-  // Anything between the closing quote and the comma belongs to no cell.
-  At = std::min(Text.find_first_of(",\r\n", At), Text.size());
+  // Anything between the closing quote and the separator belongs to no cell.
+  At = endOfCell();
   return true;
 }
 
@@ -63,10 +67,26 @@ CsvReader::Status CsvReader::next(SmallVectorImpl<StringRef> &Cells) {
     if (!readCell(Cell))
       return Status::Cut;
     Cells.push_back(Cell);
-    if (at(At) != ',')
+    if (At >= Text.size() || Text[At] != Ends[0])
       return Status::Row;
-    if (++At == Text.size()) // a comma promises a cell
+    if (++At == Text.size()) // a separator promises a cell
       return Status::Cut;
+  }
+}
+
+Error CsvReader::forEachRow(RowFunction Row, function_ref<Error(const Twine &)> Fail) {
+  SmallVector<StringRef, 0> Cells;
+  while (true) {
+    Status S = next(Cells);
+    if (S == Status::End)
+      return Error::success();
+    if (S == Status::Cut)
+      return Fail("the file ends within a row: it is cut short");
+    Expected<bool> More = Row(Cells);
+    if (!More)
+      return More.takeError();
+    if (!*More)
+      return Error::success();
   }
 }
 

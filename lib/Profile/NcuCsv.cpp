@@ -6,10 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "NcuCsv.h"
 #include "optimas/Support/Error.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
-#include <charconv>
 
 using namespace llvm;
 
@@ -45,86 +42,62 @@ Error unusableRawPage(const Twine &What, StringRef Name) {
                        exportCommand(RawArguments, "run.raw.csv"));
 }
 
-Error unusablePage(const Twine &What, StringRef Name) {
-  return makeError(
-      ExitCode::EvidenceUnusable, What, Name,
-      "Export the pages that can be: " +
-          exportCommand(SourceArguments, "run.source.csv") +
-          "\n  and: " + exportCommand(RawArguments, "run.raw.csv"));
+/// What stands before the first separator of \p Line, which is taken off with it.
+static StringRef takeCell(StringRef &Line, char &Separator) {
+  size_t End = Line.find_first_of(",;");
+  Separator = End == StringRef::npos ? '\0' : Line[End];
+  StringRef Cell = Line.take_front(End);
+  Line = Line.drop_front(std::min(Line.size(), End));
+  return Cell.trim('"');
 }
 
-/// A row starts where a line starts, and these are the first cells of all
-/// pages.
-static NcuPage pageOfLine(StringRef Line) {
-  if (Line.starts_with("\"File Path\","))
+/// A row starts where a line starts, and these are the first cells of all pages. A
+/// program's own output can look similar: the head of a table names a kernel.
+static NcuPage pageOfLine(StringRef Line, char &Separator) {
+  StringRef Rest = Line;
+  StringRef First = takeCell(Rest, Separator);
+  if (!Separator)
+    return NcuPage::None;
+  if (First == "File Path" || First == "Kernel Name")
     return NcuPage::Source;
-  if (Line.starts_with("\"Kernel Name\","))
-    return NcuPage::SassOnly;
-  if (Line.starts_with("\"ID\",\"Process ID\","))
-    return Line.contains("\"Section Name\",\"Metric Name\"") ? NcuPage::Details
-                                                             : NcuPage::Raw;
-  for (StringRef Head : {"\"File Path\";", "File Path;", "\"Kernel Name\";",
-                         "Kernel Name;", "\"ID\";", "ID;Process"})
-    if (Line.starts_with(Head))
-      return NcuPage::Semicolon;
-  return NcuPage::None;
+  auto Has = [&](StringRef Name) { return Rest.contains(Name); };
+  if ((First != "ID" && First != "Process ID") || !Has("Kernel Name"))
+    return NcuPage::None;
+  if (Has("Invocations") && Has("Metric Name"))
+    return NcuPage::Summary;
+  if (First != "ID")
+    return NcuPage::None;
+  return Has("Metric Name") ? NcuPage::Details : NcuPage::Raw;
 }
 
-NcuPage recognizeNcuPage(StringRef Text, size_t &Start) {
+NcuHead recognizeNcuPage(StringRef Text) {
   // Progress and the program's own output, if any, come first; a file without a
   // page in so much text has none.
   constexpr size_t MaxPreamble = 16 << 20;
-  Start = Text.starts_with("\xef\xbb\xbf") ? 3 : 0;
-  while (Start < std::min(Text.size(), MaxPreamble)) {
-    size_t End = std::min(Text.find('\n', Start), Text.size());
-    NcuPage Page = pageOfLine(Text.slice(Start, End));
-    if (Page != NcuPage::None)
-      return Page;
-    Start = End + 1;
+  NcuHead Head;
+  Head.Start = Text.starts_with("\xef\xbb\xbf") ? 3 : 0;
+  while (Head.Start < std::min(Text.size(), MaxPreamble)) {
+    size_t End = std::min(Text.find('\n', Head.Start), Text.size());
+    Head.Page = pageOfLine(Text.slice(Head.Start, End), Head.Separator);
+    if (Head.Page != NcuPage::None)
+      break;
+    Head.Start = End + 1;
   }
-  return NcuPage::None;
+  return Head;
 }
 
-/// Whether the commas of \p Cell stand at thousands.
-static bool hasThousands(StringRef Cell) {
-  Cell.consume_front("-");
-  auto [Whole, Rest] = Cell.split('.');
-  SmallVector<StringRef, 8> Groups;
-  Whole.split(Groups, ',');
-  if (Groups.front().empty() || Groups.front().size() > 3 || Rest.contains(','))
-    return false;
-  return llvm::all_of(drop_begin(Groups),
-                      [](StringRef G) { return G.size() == 3; });
-}
-
-std::optional<double> parseNcuNumber(StringRef Cell) {
-  Cell = Cell.trim();
-  if (Cell.empty() || !(isDigit(Cell.front()) || Cell.front() == '-'))
+std::optional<Dim3> parseNcuDimension(StringRef Cell) {
+  if (!Cell.consume_front("(") || !Cell.consume_back(")"))
     return std::nullopt;
-  SmallString<32> Plain;
-  if (Cell.contains(',')) {
-    if (!hasThousands(Cell))
+  SmallVector<StringRef, 3> Axes;
+  Cell.split(Axes, ',');
+  Dim3 D;
+  if (Axes.size() != D.size())
+    return std::nullopt;
+  for (size_t I = 0; I < D.size(); ++I)
+    if (Axes[I].trim().getAsInteger(10, D[I]))
       return std::nullopt;
-    llvm::copy_if(Cell, std::back_inserter(Plain),
-                  [](char C) { return C != ','; });
-    Cell = Plain;
-  }
-  // A raw page of many launches has millions of these.
-  double Value = 0;
-  auto [End, Error] = std::from_chars(Cell.begin(), Cell.end(), Value);
-  if (Error != std::errc() || End != Cell.end())
-    return std::nullopt;
-  return Value;
-}
-
-bool isForeignNumber(StringRef Cell) {
-  Cell = Cell.trim();
-  bool Numeric = !Cell.empty() && isDigit(Cell.front()) &&
-                 isDigit(Cell.back()) && llvm::all_of(Cell, [](char C) {
-                   // Non-ASCII: narrow no-break spaces between thousands.
-                   return isDigit(C) || StringRef(".,' ").contains(C) || C < 0;
-                 });
-  return Numeric && !parseNcuNumber(Cell);
+  return D;
 }
 
 } // namespace optimas

@@ -15,30 +15,39 @@ namespace optimas {
 
 /// The pages that `ncu --csv` prints.
 enum class NcuPage {
-  None,      ///< not a CSV of Nsight Compute's
-  Source,    ///< --page source --print-source cuda,sass
-  SassOnly,  ///< --page source without the CUDA lines
-  Raw,       ///< --page raw
-  Details,   ///< --page details
-  Semicolon, ///< any page, written with `;` between the cells
+  None,    ///< not a CSV of Nsight Compute's
+  Source,  ///< --page source, with or without the CUDA lines
+  Raw,     ///< --page raw: a column a metric
+  Details, ///< --page details, or no page: a row a metric
+  Summary, ///< --print-summary: a row a metric and kernel
 };
 
-/// Says which page \p Text is and, in \p Start, where it starts: ncu may print
-/// progress before it when its output was redirected as a whole.
-NcuPage recognizeNcuPage(llvm::StringRef Text, size_t &Start);
+/// Where a page is and how its cells are separated.
+struct NcuHead {
+  NcuPage Page = NcuPage::None;
+  size_t Start = 0;
+  char Separator = ',';
+};
 
-/// A number as ncu prints it in the C locale: `8192.000000`, `36,483.30`,
-/// `1e+06`. `nan` and text are std::nullopt.
-std::optional<double> parseNcuNumber(llvm::StringRef Cell);
+/// Finds the page in \p Text: ncu may print progress before it when its output was
+/// redirected as a whole.
+NcuHead recognizeNcuPage(llvm::StringRef Text);
 
-/// Whether \p Cell is a number of another locale: `36.483,30`, `0,061898`.
-bool isForeignNumber(llvm::StringRef Cell);
+/// ncu's own messages between rows: `==PROF== Disconnected …`.
+inline bool isNcuMessage(llvm::ArrayRef<llvm::StringRef> Cells) {
+  return Cells[0].starts_with("==");
+}
+
+/// `(8192, 1, 1)`; nothing for what is not three numbers.
+std::optional<Dim3> parseNcuDimension(llvm::StringRef Cell);
+
+/// The page of \p Head in \p Text, a row a metric.
+llvm::Expected<Profile> readNcuDetails(llvm::StringRef Text, const NcuHead &Head,
+                                       llvm::StringRef Name);
 
 /// Errors for a page that cannot be used, with the command that exports it.
 llvm::Error unusableSourcePage(const llvm::Twine &What, llvm::StringRef Name);
 llvm::Error unusableRawPage(const llvm::Twine &What, llvm::StringRef Name);
-/// The same where either page would do.
-llvm::Error unusablePage(const llvm::Twine &What, llvm::StringRef Name);
 
 /// The arguments after `ncu --import FILE` that export a page this program
 /// reads.

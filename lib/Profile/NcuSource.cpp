@@ -17,12 +17,20 @@
 /// An instruction stands under each line of its inline chain that ncu knows,
 /// and those of templates stand twice under one line.
 ///
+/// Without --print-source (and before there was such an option) it prints a block a launch
+/// and no lines, which a cubin then gives:
+///   "Kernel Name","topkHits(int, …)",
+///   "Address","Source",columns…
+///   "0x7f00fb7a02f0","      STS [R2], R13",values…
+///
 //===----------------------------------------------------------------------===//
 #include "NcuCsv.h"
+#include "Numbers.h"
 #include "SymbolIndex.h"
 #include "optimas/Profile/Readers.h"
 #include "optimas/Support/Error.h"
 #include "llvm/ADT/StringSwitch.h"
+#include <cmath>
 
 using namespace llvm;
 
@@ -59,6 +67,8 @@ struct StallColumn {
 /// Where the columns are that are read.
 struct Columns {
   size_t Count = 0;
+  size_t Address = 0; ///< the SASS stands behind it
+  bool HasLines = false;
   size_t Executed = 0; ///< 0: absent
   std::vector<StallColumn> Stalls;
 };
@@ -71,10 +81,12 @@ struct Row {
 
 class SourcePage {
 public:
-  SourcePage(StringRef Text, StringRef Name) : Csv(Text), Name(Name) {}
+  SourcePage(StringRef Text, const NcuHead &Head, StringRef Name)
+      : Csv(Text.drop_front(Head.Start), Head.Separator), Name(Name) {}
   Expected<Profile> read();
 
 private:
+  Error readNumberFormat();
   Error readRow(ArrayRef<StringRef> Cells);
   Error startBlock(StringRef Function);
   Error readHeader(ArrayRef<StringRef> Cells);
@@ -87,12 +99,13 @@ private:
 
   CsvReader Csv;
   StringRef Name;
+  NumberFormat Numbers;
   Profile Result;
   StringMap<unsigned> FunctionIndex; ///< into Result.Functions
   std::set<std::string> Files;       ///< owns what the places refer to
   // The current block.
   StringRef File;
-  bool ExpectFunction = false, ExpectHeader = false, AnyStalls = false;
+  bool ExpectFunction = false, ExpectHeader = false, AnyStalls = false, AllLines = true;
   Columns Cols;
   unsigned Line = 0;
   // The current launch.
@@ -108,11 +121,9 @@ Error SourcePage::readCount(StringRef Cell, uint64_t &Count) {
   Count = 0;
   if (Cell.empty() || Cell == "-")
     return Error::success();
-  std::optional<double> Value = parseNcuNumber(Cell);
-  if (!Value || *Value < 0 || *Value > 1e18)
-    return fail(isForeignNumber(Cell)
-                    ? "`" + Cell + "` is a number of another locale"
-                    : "`" + Cell + "` is not a count");
+  std::optional<double> Value = Numbers.parse(Cell);
+  if (!Value || *Value < 0 || *Value > 1e18 || *Value != std::floor(*Value))
+    return fail("`" + Cell + "` is not a count");
   Count = uint64_t(*Value);
   return Error::success();
 }
@@ -128,14 +139,45 @@ Error SourcePage::startBlock(StringRef NewFunction) {
   return Error::success();
 }
 
+/// Where the columns of values start in a block's header, 0 when it is none.
+static size_t firstValue(ArrayRef<StringRef> Cells) {
+  size_t Address = llvm::find(Cells.take_front(4), "Address") - Cells.begin();
+  return Address + 1 < Cells.size() && Cells[Address] == "Address" &&
+                 Cells[Address + 1] == "Source"
+             ? Address + 2
+             : 0;
+}
+
+/// Looks at the values of every block; source text and SASS are no numbers of ours.
+Error SourcePage::readNumberFormat() {
+  CsvReader Rows = Csv; // the rows are read again
+  size_t First = 0;
+  auto Look = [&](ArrayRef<StringRef> Cells) -> Expected<bool> {
+    if (size_t Start = firstValue(Cells))
+      First = Start;
+    else if (First)
+      for (StringRef Cell : Cells.drop_front(std::min(First, Cells.size())))
+        Numbers.look(Cell);
+    return true;
+  };
+  // The second reading has the line.
+  if (Error E = Rows.forEachRow(Look, [](const Twine &) { return Error::success(); }))
+    return E;
+  std::string Problem = Numbers.problem();
+  return Problem.empty() ? Error::success() : unusableSourcePage(Problem, Name);
+}
+
 Error SourcePage::readHeader(ArrayRef<StringRef> Cells) {
-  if (Cells.size() < 4 || Cells[0] != "Line No" || Cells[2] != "Address")
-    return fail(
-        "no `Line No` header where one belongs: this is not the page with "
-        "CUDA and SASS lines");
+  size_t First = firstValue(Cells);
+  if (!First)
+    return fail("no header with `Address` and `Source` where one belongs: this is the "
+                "page without SASS");
   Cols = Columns();
   Cols.Count = Cells.size();
-  for (size_t I = 4; I < Cells.size(); ++I) {
+  Cols.Address = First - 2;
+  Cols.HasLines = Cells[0] == "Line No";
+  AllLines &= Cols.HasLines;
+  for (size_t I = First; I < Cells.size(); ++I) {
     if (Cells[I] == "Instructions Executed")
       Cols.Executed = I;
     if (!Cells[I].starts_with("stall_"))
@@ -149,16 +191,16 @@ Error SourcePage::readHeader(ArrayRef<StringRef> Cells) {
 
 Error SourcePage::readInstruction(ArrayRef<StringRef> Cells) {
   uint64_t Address = 0;
-  if (Cells[2].drop_front(2).getAsInteger(16, Address))
-    return fail("`" + Cells[2] + "` is not an address");
+  if (Cells[Cols.Address].drop_front(2).getAsInteger(16, Address))
+    return fail("`" + Cells[Cols.Address] + "` is not an address");
   auto [At, IsNew] = Rows.try_emplace(Address);
   Row &R = At->second;
   auto Place = std::make_pair(File, Line);
-  if (!llvm::is_contained(R.Places, Place))
+  if (Cols.HasLines && !llvm::is_contained(R.Places, Place))
     R.Places.push_back(Place);
   if (!IsNew)
     return Error::success();
-  R.Sample.Sass = Cells[3].trim().str();
+  R.Sample.Sass = Cells[Cols.Address + 1].trim().str();
   if (Cols.Executed)
     if (Error E = readCount(Cells[Cols.Executed], R.Sample.Executed))
       return E;
@@ -260,6 +302,12 @@ Error SourcePage::readRow(ArrayRef<StringRef> Cells) {
     ExpectFunction = true;
     return Error::success();
   }
+  if (Cells[0] == "Kernel Name" && Cells.size() > 1) {
+    endLaunch();
+    Function = Cells[1].str();
+    ExpectHeader = true;
+    return Error::success();
+  }
   if (ExpectFunction) {
     ExpectFunction = false;
     ExpectHeader = true;
@@ -275,28 +323,27 @@ Error SourcePage::readRow(ArrayRef<StringRef> Cells) {
     return fail("a row of " + Twine(Cells.size()) +
                 " cells where the header has " + Twine(Cols.Count) +
                 ": the file is cut short or was edited");
-  if (!Cells[0].empty()) {
+  if (Cols.HasLines && !Cells[0].empty()) {
     if (Cells[0].getAsInteger(10, Line))
       return fail("`" + Cells[0] + "` is not a line number");
     Result.LineTexts[{File.str(), Line}] = Cells[1].str();
     return Error::success();
   }
-  return Cells[2].starts_with("0x") ? readInstruction(Cells) : Error::success();
+  return Cols.Count && Cells[Cols.Address].starts_with("0x") ? readInstruction(Cells)
+                                                             : Error::success();
 }
 
 Expected<Profile> SourcePage::read() {
-  SmallVector<StringRef, 96> Cells;
-  while (true) {
-    CsvReader::Status S = Csv.next(Cells);
-    if (S == CsvReader::Status::Cut)
-      return fail("the file ends within a row: it is cut short");
-    if (S == CsvReader::Status::End)
-      break;
-    if (Cells[0].starts_with("==")) // ncu's own messages
-      continue;
-    if (Error E = readRow(Cells))
-      return std::move(E);
-  }
+  if (Error E = readNumberFormat())
+    return std::move(E);
+  auto Row = [&](ArrayRef<StringRef> Cells) -> Expected<bool> {
+    if (!isNcuMessage(Cells))
+      if (Error E = readRow(Cells))
+        return std::move(E);
+    return true;
+  };
+  if (Error E = Csv.forEachRow(Row, [&](const Twine &What) { return fail(What); }))
+    return std::move(E);
   if (ExpectFunction || ExpectHeader)
     return fail("the file ends in a block's head: it is cut short");
   endLaunch();
@@ -321,6 +368,10 @@ Expected<Profile> SourcePage::read() {
         Result.Quality.TotalSamples += S.Samples;
       }
     }
+  if (!AllLines)
+    Result.Quality.Notes.push_back(
+        "the source page has no CUDA lines: give the cubin as well, or export it with "
+        "--print-source cuda,sass");
   Provenance P;
   P.Kind = "ncu-csv-source";
   P.Tool = "Nsight Compute, " + std::to_string(Launches) + " launches";
@@ -330,21 +381,10 @@ Expected<Profile> SourcePage::read() {
 }
 
 Expected<Profile> parseNcuSourceCsv(StringRef Bytes, StringRef Name) {
-  size_t Start = 0;
-  switch (recognizeNcuPage(Bytes, Start)) {
-  case NcuPage::Source:
-    return SourcePage(Bytes.drop_front(Start), Name).read();
-  case NcuPage::SassOnly:
-    return unusableSourcePage("this is the source page without its CUDA lines",
-                              Name);
-  case NcuPage::Semicolon:
-    return unusableSourcePage(
-        "this CSV was written for another locale: its cells are "
-        "separated by semicolons",
-        Name);
-  default:
-    return unusableSourcePage("this is not Nsight Compute's source page", Name);
-  }
+  NcuHead Head = recognizeNcuPage(Bytes);
+  if (Head.Page == NcuPage::Source)
+    return SourcePage(Bytes, Head, Name).read();
+  return unusableSourcePage("this is not Nsight Compute's source page", Name);
 }
 
 } // namespace optimas

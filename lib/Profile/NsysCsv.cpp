@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 #include "NsysCsv.h"
 #include "Csv.h"
-#include "NcuCsv.h"
+#include "Numbers.h"
 #include "optimas/Profile/Readers.h"
 #include "optimas/Support/Error.h"
 #include "llvm/ADT/StringMap.h"
@@ -46,11 +46,14 @@ struct TimeColumn {
 
 class SummaryReader {
 public:
-  SummaryReader(StringRef Text, StringRef Name) : Csv(Text), Name(Name) {}
+  SummaryReader(StringRef Text, StringRef Name)
+      : Csv(Text, Text.take_until([](char C) { return C == '\n'; }).contains(';') ? ';' : ','),
+        Name(Name) {}
   Expected<Profile> read();
 
 private:
   Error readHead();
+  Error readNumberFormat();
   Error readRow(ArrayRef<StringRef> Cells);
   Expected<uint64_t> nanoseconds(ArrayRef<StringRef> Cells, const TimeColumn &C);
   Error fail(const Twine &What) {
@@ -65,6 +68,8 @@ private:
   size_t Width = 0;
   TimeColumn Total, Median, Min, Max;
   std::optional<size_t> Instances, KernelName, Grid, Block;
+  std::vector<size_t> NumberColumns;
+  NumberFormat Numbers;
   Profile Result;
   StringMap<size_t> Index; ///< into Result.Kernels
 };
@@ -102,6 +107,8 @@ Error SummaryReader::readHead() {
             .Case("GridXYZ", &Grid)
             .Case("BlockXYZ", &Block)
             .Default(nullptr);
+    if (Time || Column == "Time" || Column.starts_with("Av") || Column == "StdDev")
+      NumberColumns.push_back(I);
     if (Time && ToNs == 0)
       return fail("`" + Cells[I] + "` has a unit that is not known");
     if (Time)
@@ -115,15 +122,33 @@ Error SummaryReader::readHead() {
   return Error::success();
 }
 
+/// The next report, or what nsys says; a number is the start of a row that was cut.
+static bool endsSummary(ArrayRef<StringRef> Cells) {
+  return Cells.size() == 1 && NumberFormat::formOf(Cells[0]) == NumberFormat::Form::None;
+}
+
+Error SummaryReader::readNumberFormat() {
+  CsvReader Rows = Csv; // the rows are read again
+  auto Look = [&](ArrayRef<StringRef> Cells) -> Expected<bool> {
+    for (size_t I : NumberColumns)
+      if (I < Cells.size())
+        Numbers.look(Cells[I]);
+    return !endsSummary(Cells);
+  };
+  // The second reading has the line.
+  if (Error E = Rows.forEachRow(Look, [](const Twine &) { return Error::success(); }))
+    return E;
+  std::string Problem = Numbers.problem();
+  return Problem.empty() ? Error::success() : fail(Problem);
+}
+
 Expected<uint64_t> SummaryReader::nanoseconds(ArrayRef<StringRef> Cells,
                                               const TimeColumn &C) {
   if (!C.At)
     return 0;
-  std::optional<double> Value = parseNcuNumber(Cells[*C.At]);
+  std::optional<double> Value = Numbers.parse(Cells[*C.At]);
   if (!Value || *Value < 0 || *Value * C.ToNs > 1e18)
-    return fail(isForeignNumber(Cells[*C.At])
-                    ? "`" + Cells[*C.At] + "` is a number of another locale"
-                    : "`" + Cells[*C.At] + "` is not a time");
+    return fail("`" + Cells[*C.At] + "` is not a time");
   return uint64_t(std::llround(*Value * C.ToNs));
 }
 
@@ -140,7 +165,7 @@ static bool readDim(StringRef Cell, Dim3 &Out) {
 }
 
 Error SummaryReader::readRow(ArrayRef<StringRef> Cells) {
-  if (Cells.size() < Width)
+  if (Cells.size() != Width)
     return fail("a row of " + Twine(Cells.size()) + " cells where the head has " +
                 Twine(Width) + ": the file is cut short or was edited");
   uint64_t Launches = 0;
@@ -185,19 +210,17 @@ Error SummaryReader::readRow(ArrayRef<StringRef> Cells) {
 Expected<Profile> SummaryReader::read() {
   if (Error E = readHead())
     return std::move(E);
-  SmallVector<StringRef, 16> Cells;
-  while (true) {
-    CsvReader::Status S = Csv.next(Cells);
-    if (S == CsvReader::Status::Cut)
-      return fail("the file ends within a row: it is cut short");
-    if (S == CsvReader::Status::End)
-      break;
-    // The next report, or what nsys says.
-    if (Cells.size() == 1)
-      break;
+  if (Error E = readNumberFormat())
+    return std::move(E);
+  auto Row = [&](ArrayRef<StringRef> Cells) -> Expected<bool> {
+    if (endsSummary(Cells))
+      return false;
     if (Error E = readRow(Cells))
       return std::move(E);
-  }
+    return true;
+  };
+  if (Error E = Csv.forEachRow(Row, [&](const Twine &What) { return fail(What); }))
+    return std::move(E);
   if (Result.Kernels.empty())
     return fail("the summary has no kernel");
   Provenance P;

@@ -129,29 +129,24 @@ Expected<Profile> parseProfile(StringRef Bytes, StringRef Name) {
     return parseProfileJson(Bytes, Name);
   if (isCuptiTrace(Bytes.take_front(CuptiTraceHeadSize)))
     return parseCuptiTrace(Bytes, Name);
-  size_t Start = 0;
-  switch (recognizeNcuPage(Bytes, Start)) {
+  switch (recognizeNcuPage(Bytes).Page) {
   case NcuPage::Source:
-  case NcuPage::SassOnly:
     return parseNcuSourceCsv(Bytes, Name);
   case NcuPage::Raw:
   case NcuPage::Details:
+  case NcuPage::Summary:
     return parseNcuRawCsv(Bytes, Name);
-  case NcuPage::Semicolon:
-    return unusablePage(
-        "this CSV was written for another locale: its cells are "
-        "separated by semicolons",
-        Name);
   case NcuPage::None:
     break;
   }
+  size_t Start = 0;
   if (recognizeNsysSummary(Bytes, Start))
     return parseNsysCsv(Bytes, Name);
   return makeError(ExitCode::EvidenceUnusable,
                    "not a profile: neither optimas-profile's JSON, nor a "
-                   "source or raw page of "
-                   "Nsight Compute, nor an .ncu-rep, nor a trace of CUPTI's PC "
-                   "sampling utility, nor a cubin",
+                   "source, raw or details page of Nsight Compute, nor an .ncu-rep, nor a "
+                   "kernel summary of Nsight Systems, nor a trace of CUPTI's "
+                   "PC sampling utility, nor a cubin",
                    Name,
                    "Record one: optimas-profile -o run.optimas.json -- ./app");
 }

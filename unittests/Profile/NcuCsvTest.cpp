@@ -240,45 +240,6 @@ TEST(NcuCsv, EveryCutIsAnError) {
   EXPECT_TRUE(has(toString(Half.takeError()), "cut short"));
 }
 
-TEST(NcuCsv, AnotherLocaleIsNamed) {
-  std::string Text = head("topk", "raw.csv", 3);
-  // As ncu prints in a locale with a decimal comma.
-  size_t Row = Text.find('\n', Text.find('\n') + 1) + 1;
-  size_t Value = Text.find("\"36,483.30\"", Row);
-  ASSERT_NE(Value, std::string::npos);
-  std::string Foreign = Text;
-  Foreign.replace(Value, 11, "\"36.483,30\"");
-  std::string Message = messageOf(parseProfile(Foreign, "raw.csv"));
-  EXPECT_TRUE(has(Message, "36.483,30")) << Message;
-  EXPECT_TRUE(has(Message, "another locale")) << Message;
-  EXPECT_TRUE(has(Message, "LC_ALL=C ncu --import")) << Message;
-
-  std::string Semicolons = Text;
-  for (char &C : Semicolons)
-    C = C == ',' ? ';' : C;
-  Message = messageOf(parseProfile(Semicolons, "raw.csv"));
-  EXPECT_TRUE(has(Message, "semicolons")) << Message;
-  EXPECT_TRUE(has(Message, "--page source --csv --print-source cuda,sass"))
-      << Message;
-}
-
-TEST(NcuCsv, TheWrongPageIsNamedWithTheRightCommand) {
-  std::string Message = messageOf(
-      parseProfile("\"ID\",\"Process ID\",\"Process Name\",\"Host "
-                   "Name\",\"Kernel Name\",\"Context\","
-                   "\"Stream\",\"Block Size\",\"Grid "
-                   "Size\",\"Device\",\"CC\",\"Section Name\","
-                   "\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n",
-                   "details.csv"));
-  EXPECT_TRUE(has(Message, "details page")) << Message;
-  EXPECT_TRUE(has(Message, "--page raw --csv")) << Message;
-  Message = messageOf(parseProfile(
-      "\"Kernel Name\",\"f(int *)\",\n\"Address\",\"Source\"\n", "sass.csv"));
-  EXPECT_TRUE(has(Message, "without its CUDA lines")) << Message;
-  EXPECT_TRUE(has(Message, "--page source --csv --print-source cuda,sass"))
-      << Message;
-}
-
 TEST(Reader, OtherFilesAreRefusedWithARemedy) {
   for (StringRef Text : {"hello\n", "PK\x03\x04", "a,b,c\n1,2,3\n", "<html>"}) {
     std::string Message = messageOf(parseProfile(Text, "x"));

@@ -71,6 +71,16 @@ TEST(NsysCsv, TheFormOf2021HasNoMedian) {
   EXPECT_EQ(P.Kernels[0].MedianNs, 100u);
 }
 
+TEST(NsysCsv, ADecimalCommaIsOneForTheFile) {
+  Profile P = cantFail(parseProfile("Time (%);Total Time (us);Instances;Avg (us);Name\n"
+                                    "60,0;1.511;10;151,12;k\n40;7,5;1;7,5;f(int, int)\n",
+                                    "run.csv"));
+  ASSERT_EQ(P.Kernels.size(), 2u);
+  EXPECT_EQ(P.Kernels[0].TotalNs, 1511000u);
+  EXPECT_EQ(P.Kernels[1].TotalNs, 7500u);
+  EXPECT_EQ(P.Kernels[1].Symbol, "f(int, int)");
+}
+
 TEST(NsysCsv, WhatCannotBeUsedIsNamed) {
   StringRef Head = "Time (%),Total Time (ns),Instances,Name\n";
   auto Says = [](const std::string &Text, StringRef Part) {
@@ -80,10 +90,21 @@ TEST(NsysCsv, WhatCannotBeUsedIsNamed) {
   Says(refusal(Head + "1,2\n"), "a row of 2 cells");
   Says(refusal(Head + "1,2,x,k\n"), "not a number of launches");
   Says(refusal(Head + "1,-2,1,k\n"), "not a time");
-  Says(refusal(Head + "1,\"2.000,5\",1,k\n"), "another locale");
+  Says(refusal(Head + "1,\"2.000\",1,k\n"), "`2.000` may be 2000 or 2.000");
+  Says(refusal(Head + "1,2,5,1,k\n"), "a row of 5 cells where the head has 4");
   Says(refusal("Time (%),Total Time (h),Instances,Name\n1,2,3,k\n"), "unit");
   Says(refusal("Time (%),Total Time (ns),Instances,Range Name\n1,2,3,k\n"),
        "another report");
-  for (size_t Size = 0; Size < Summary.size(); ++Size)
-    messageOf(parseProfile(Summary.take_front(Size), "cut.csv"));
+}
+
+TEST(NsysCsv, EveryCutIsAnError) {
+  size_t Head = Summary.find("Name\n") + 5;
+  for (size_t Size = 0; Size < Summary.size(); ++Size) {
+    std::string Message = messageOf(parseProfile(Summary.take_front(Size), "cut.csv"));
+    // What ends with a row is shorter, not cut; a kernel's name is the last cell.
+    if (Size > Head && (Summary[Size] == '\n' || Summary[Size - 1] == '\n'))
+      continue;
+    ASSERT_FALSE(Message.empty()) << "at " << Size;
+    ASSERT_TRUE(StringRef(Message).contains("cut.csv")) << Message;
+  }
 }

@@ -162,7 +162,7 @@ struct SourceSnapshot {
 };
 
 struct Provenance {
-  /// `optimas-profile`, `ncu-csv-source`, `ncu-csv-raw`, `ncu-rep`, `nsys-csv`,
+  /// `optimas-profile`, `ncu-csv-source`, `ncu-csv-raw`, `ncu-csv-details`, `ncu-rep`, `nsys-csv`,
   /// `cupti-pcsampling-util`, `cupti-dump`, `cubin`.
   std::string Kind;
   std::string Tool; ///< name and version

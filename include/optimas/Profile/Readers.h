@@ -34,7 +34,6 @@ llvm::Expected<Profile> parseNcuSourceCsv(llvm::StringRef Bytes,
 llvm::Expected<Profile> parseNcuRawCsv(llvm::StringRef Bytes,
                                        llvm::StringRef Name);
 
-
 /// The kernel times of `nsys stats --report cuda_gpu_kern_sum --format csv`.
 llvm::Expected<Profile> parseNsysCsv(llvm::StringRef Bytes,
                                      llvm::StringRef Name);
