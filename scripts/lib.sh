@@ -6,7 +6,7 @@ note() { printf '== %s\n' "$*"; }
 
 packages="clang-22 libclang-22-dev llvm-22-dev llvm-22-tools clang-tools-22 lld-22
   libclang-rt-22-dev clang-format-22 cmake ninja-build ccache g++ nlohmann-json3-dev libeigen3-dev
-  libcurl4-openssl-dev libzstd-dev zlib1g-dev libgtest-dev libgmock-dev libbenchmark-dev bubblewrap
+  libcurl4-openssl-dev libzstd-dev libsqlite3-dev zlib1g-dev libgtest-dev libgmock-dev libbenchmark-dev bubblewrap
   python3 python3-jsonschema python3-psutil git patch"
 
 # Installs the Debian packages that are missing.

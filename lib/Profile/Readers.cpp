@@ -10,6 +10,7 @@
 #include "JsonFields.h"
 #include "NcuCsv.h"
 #include "NsysCsv.h"
+#include "NsysSqlite.h"
 #include "optimas/Profile/Cubin.h"
 #include "optimas/Support/Error.h"
 #include "optimas/Support/Files.h"
@@ -24,6 +25,10 @@ namespace optimas {
 
 /// What an .ncu-rep starts with.
 static const StringRef ReportMagic("NVR\0", 4);
+
+static bool isSqlite(StringRef Head) {
+  return Head.consume_front(SqliteMagic) && Head.starts_with(StringRef("\0", 1));
+}
 
 static Expected<Profile> profileOfCubin(StringRef Bytes, StringRef Name) {
   Expected<Cubin> C = Cubin::parse(Bytes, Name);
@@ -127,6 +132,8 @@ Expected<Profile> parseProfile(StringRef Bytes, StringRef Name) {
     return noNcu(Name);
   if (Bytes.ltrim().starts_with("{") || isZstd(Bytes))
     return parseProfileJson(Bytes, Name);
+  if (isSqlite(Bytes))
+    return parseNsysSqlite(Bytes, Name);
   if (isCuptiTrace(Bytes.take_front(CuptiTraceHeadSize)))
     return parseCuptiTrace(Bytes, Name);
   switch (recognizeNcuPage(Bytes).Page) {
@@ -145,7 +152,7 @@ Expected<Profile> parseProfile(StringRef Bytes, StringRef Name) {
   return makeError(ExitCode::EvidenceUnusable,
                    "not a profile: neither optimas-profile's JSON, nor a "
                    "source, raw or details page of Nsight Compute, nor an .ncu-rep, nor a "
-                   "kernel summary of Nsight Systems, nor a trace of CUPTI's "
+                   "kernel summary or SQLite export of Nsight Systems, nor a trace of CUPTI's "
                    "PC sampling utility, nor a cubin",
                    Name,
                    "Record one: optimas-profile -o run.optimas.json -- ./app");
@@ -188,6 +195,10 @@ Expected<Profile> readProfile(StringRef Path) {
   std::string Head = startOf(Path, CuptiTraceHeadSize);
   if (StringRef(Head).starts_with(ReportMagic))
     return readReport(Path);
+  if (isNsysReport(Path) && sys::fs::is_regular_file(Path))
+    return readNsysReport(Path);
+  if (isSqlite(Head))
+    return readNsysSqliteFile(Path);
   if (isCuptiTrace(Head))
     return readCuptiTraceFile(Path);
   if (isZstd(Head) || StringRef(Head).ltrim().starts_with("{"))

@@ -163,6 +163,7 @@ struct SourceSnapshot {
 
 struct Provenance {
   /// `optimas-profile`, `ncu-csv-source`, `ncu-csv-raw`, `ncu-csv-details`, `ncu-rep`, `nsys-csv`,
+  /// `nsys-sqlite`, `nsys-rep`,
   /// `cupti-pcsampling-util`, `cupti-dump`, `cubin`.
   std::string Kind;
   std::string Tool; ///< name and version

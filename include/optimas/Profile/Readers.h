@@ -17,13 +17,13 @@ namespace optimas {
 /// compressed with zstd, an Nsight
 /// Compute CSV export (source page with cuda,sass; raw page; details page), an
 /// `.ncu-rep` (through `ncu --import` when ncu is on PATH), a kernel summary of Nsight
-/// Systems as CSV, a file of CUPTI's PC
-/// sampling utility, a cubin (a profile with one module and nothing else). Exit code EvidenceUnusable on anything
+/// Systems as CSV, its SQLite export, an `.nsys-rep` (through `nsys export`), a file of
+/// CUPTI's PC sampling utility, a cubin (a profile with one module and nothing else). Exit code EvidenceUnusable on anything
 /// else, with the reason and the command that exports the right page.
 llvm::Expected<Profile> readProfile(llvm::StringRef Path);
 
 /// The same on bytes; \p Name is used in messages. For tests and fuzzers; knows
-/// every form but `.ncu-rep`.
+/// every form but `.ncu-rep` and `.nsys-rep`.
 llvm::Expected<Profile> parseProfile(llvm::StringRef Bytes,
                                      llvm::StringRef Name);
 
@@ -37,6 +37,13 @@ llvm::Expected<Profile> parseNcuRawCsv(llvm::StringRef Bytes,
 /// The kernel times of `nsys stats --report cuda_gpu_kern_sum --format csv`.
 llvm::Expected<Profile> parseNsysCsv(llvm::StringRef Bytes,
                                      llvm::StringRef Name);
+
+/// The kernel times, launch shapes and device of `nsys export --type sqlite`. Launches are
+/// read one by one: memory is that of the kernels, whatever the file's size. Medians above
+/// 4096 ns are within 1/4096. Fails, saying so, in a build without SQLite.
+llvm::Expected<Profile> readNsysSqliteFile(llvm::StringRef Path);
+llvm::Expected<Profile> parseNsysSqlite(llvm::StringRef Bytes,
+                                        llvm::StringRef Name);
 
 /// A file that CuptiUtilPutPcSampData() of libpcsamplingutil wrote: samples,
 /// summed over its buffers, and their quality. Modules are known by CRC only.
