@@ -58,6 +58,10 @@ private:
             llvm::json::Path At) {
     Ok &= fromJSON(V, Out, At);
   }
+  void read(const llvm::json::Value &V, std::map<std::string, std::string> &Out,
+            llvm::json::Path At) {
+    Ok &= fromJSON(V, Out, At);
+  }
   void read(const llvm::json::Value &V, Dim3 &Out, llvm::json::Path At) {
     const llvm::json::Array *A = V.getAsArray();
     if (!A || A->size() != Out.size())

@@ -42,6 +42,7 @@ private:
   void addFunctions(const Profile &P);
   void addKernels(const Profile &P);
   void addCounters(const Profile &P);
+  void addConfigurations(const Profile &P);
   std::string symbolOf(StringRef Printed);
   void resolveCrc(FunctionSamples &F, const StringMap<unsigned> &Uses);
   void useCode(FunctionSamples &F);
@@ -355,6 +356,24 @@ void Merger::addCounters(const Profile &P) {
   }
 }
 
+/// Configurations of all sweeps stand together. One that was run twice is the first's.
+void Merger::addConfigurations(const Profile &P) {
+  for (SweepConfiguration C : P.Configurations) {
+    for (KernelStats &K : C.Kernels)
+      K.Symbol = symbolOf(K.Symbol);
+    for (CounterValue &V : C.Counters)
+      V.Symbol = symbolOf(V.Symbol);
+    auto Same = llvm::find_if(Result.Configurations, [&](const SweepConfiguration &R) {
+      return R.Parameters == C.Parameters;
+    });
+    if (Same == Result.Configurations.end())
+      Result.Configurations.push_back(std::move(C));
+    else
+      conflict("configuration " + describe(C) +
+               " is in two profiles: the first one's measurements are used");
+  }
+}
+
 void Merger::add(const Profile &P) {
   addModules(P);
   addDevice(P);
@@ -363,6 +382,7 @@ void Merger::add(const Profile &P) {
   addFunctions(P);
   addKernels(P);
   addCounters(P);
+  addConfigurations(P);
 }
 
 Profile mergeProfiles(ArrayRef<Profile> Profiles,

@@ -330,8 +330,8 @@ Expected<Profile> SqliteExport::read() {
     }
     Result.Kernels.push_back(std::move(K.Stats));
   }
-  llvm::stable_sort(Result.Kernels, [](const KernelStats &A, const KernelStats &B) {
-    return A.TotalNs > B.TotalNs;
+  llvm::sort(Result.Kernels, [](const KernelStats &A, const KernelStats &B) {
+    return std::tie(B.TotalNs, A.Symbol) < std::tie(A.TotalNs, B.Symbol);
   });
   Provenance P;
   P.Kind = "nsys-sqlite";

@@ -14,4 +14,11 @@ const Module *Profile::module(llvm::StringRef Id) const {
   return At == Modules.end() ? nullptr : &*At;
 }
 
+std::string describe(const SweepConfiguration &C) {
+  std::string Text;
+  for (const auto &[Name, Value] : C.Parameters)
+    Text += (Text.empty() ? "" : " ") + Name + "=" + Value;
+  return Text;
+}
+
 } // namespace optimas

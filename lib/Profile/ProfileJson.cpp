@@ -122,6 +122,12 @@ static void map(Fields &F, CounterValue &C) {
   F.get("launches", C.Launches);
 }
 
+static void map(Fields &F, SweepConfiguration &C) {
+  F.get("parameters", C.Parameters);
+  F.get("kernels", C.Kernels);
+  F.get("counters", C.Counters);
+}
+
 static void map(Fields &F, SourceSnapshot &S) {
   F.get("file", S.File);
   F.get("sha256", S.Sha256);
@@ -284,6 +290,17 @@ static Error readLineTexts(JsonStream &J, Profile &P) {
   return Error::success();
 }
 
+/// A value names its configuration; two with the same values would contradict each other.
+static Error readConfigurations(JsonStream &J, std::vector<SweepConfiguration> &Out) {
+  if (Error E = readArray(J, "configurations", Out))
+    return E;
+  std::set<std::map<std::string, std::string>> Seen;
+  for (const SweepConfiguration &C : Out)
+    if (!Seen.insert(C.Parameters).second)
+      return createStringError("configuration " + describe(C) + " stands twice");
+  return Error::success();
+}
+
 static Error readMember(JsonStream &J, StringRef Key, Profile &P) {
   if (Key == "sources")
     return readArray(J, Key, P.Sources);
@@ -299,6 +316,8 @@ static Error readMember(JsonStream &J, StringRef Key, Profile &P) {
     return readArray(J, Key, P.Kernels);
   if (Key == "counters")
     return readArray(J, Key, P.Counters);
+  if (Key == "configurations")
+    return readConfigurations(J, P.Configurations);
   if (Key == "source_files")
     return readArray(J, Key, P.SourceFiles);
   if (Key == "line_texts")

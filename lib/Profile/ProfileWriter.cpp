@@ -170,6 +170,21 @@ static void writeCounter(json::OStream &J, const CounterValue &C) {
   });
 }
 
+static void writeMeasured(json::OStream &J, ArrayRef<KernelStats> Kernels,
+                          ArrayRef<CounterValue> Counters) {
+  J.attributeArray("kernels", [&] {
+    for (const KernelStats &K : Kernels)
+      writeKernel(J, K);
+  });
+  J.attributeArray("counters", [&] {
+    for (const CounterValue &C : Counters)
+      // A counter that is not a number says nothing and JSON cannot say it.
+      if (std::isfinite(C.Min) && std::isfinite(C.Median) &&
+          std::isfinite(C.Max))
+        writeCounter(J, C);
+  });
+}
+
 static void writeProfile(json::OStream &J, const Profile &P) {
   J.attribute("optimas_profile", ProfileFormatVersion);
   J.attributeArray("sources", [&] {
@@ -199,17 +214,18 @@ static void writeProfile(json::OStream &J, const Profile &P) {
         });
       });
   });
-  J.attributeArray("kernels", [&] {
-    for (const KernelStats &K : P.Kernels)
-      writeKernel(J, K);
-  });
-  J.attributeArray("counters", [&] {
-    for (const CounterValue &C : P.Counters)
-      // A counter that is not a number says nothing and JSON cannot say it.
-      if (std::isfinite(C.Min) && std::isfinite(C.Median) &&
-          std::isfinite(C.Max))
-        writeCounter(J, C);
-  });
+  writeMeasured(J, P.Kernels, P.Counters);
+  if (!P.Configurations.empty())
+    J.attributeArray("configurations", [&] {
+      for (const SweepConfiguration &C : P.Configurations)
+        J.object([&] {
+          J.attributeObject("parameters", [&] {
+            for (const auto &[Name, Value] : C.Parameters)
+              J.attribute(text(Name), text(Value));
+          });
+          writeMeasured(J, C.Kernels, C.Counters);
+        });
+    });
   J.attributeArray("source_files", [&] {
     for (const SourceSnapshot &S : P.SourceFiles)
       J.object([&] {

@@ -24,9 +24,12 @@ using Clock = std::chrono::steady_clock;
 namespace optimas {
 
 static constexpr double GraceSeconds = 10;
-static volatile sig_atomic_t ChildPid = 0;
+static volatile sig_atomic_t ChildPid = 0, Interrupt = 0;
+
+int interruptedBy() { return Interrupt; }
 
 static void forwardSignal(int Signal) {
+  Interrupt = Signal;
   if (ChildPid > 0)
     ::kill(pid_t(ChildPid), Signal);
 }
@@ -78,7 +81,7 @@ static void prepareInput(bool Again) {
     ::setpgid(0, 0);
   for (int Signal : {SIGTERM, SIGINT})
     ::signal(Signal, SIG_DFL);
-  prepareInput(O.Quiet);
+  prepareInput(O.InputAgain);
   if (O.Quiet) {
     int Null = ::open("/dev/null", O_WRONLY);
     ::dup2(Null, 1);

@@ -22,6 +22,8 @@ struct LaunchOptions {
   /// Throw the program's output away (a second run of a program whose output was
   /// already shown).
   bool Quiet = false;
+  /// The program ran before: a file on standard input is read from its start again.
+  bool InputAgain = false;
   /// Seconds until it is told to end (SIGTERM), and killed 10 seconds later; 0: none.
   double TimeoutSeconds = 0;
 };
@@ -36,6 +38,9 @@ struct LaunchResult {
 /// Runs a program whose standard input, output and error are ours, unchanged.
 /// SIGINT and SIGTERM to us reach it too. Fails when it cannot be started.
 llvm::Expected<LaunchResult> launchProgram(const LaunchOptions &O);
+
+/// The SIGINT or SIGTERM that reached us while a program ran; 0: none.
+int interruptedBy();
 
 } // namespace optimas
 

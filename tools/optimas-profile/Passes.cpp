@@ -102,6 +102,7 @@ static Expected<Pass> runPass(const ProfileOptions &O, bool Quiet,
   LaunchOptions L;
   L.Args = O.Command;
   L.Quiet = Quiet;
+  L.InputAgain = Quiet || O.RanBefore;
   L.TimeoutSeconds = O.TimeoutSeconds;
   L.Environment = {{"CUDA_INJECTION64_PATH", O.Collector},
                    {"OPTIMAS_COLLECT_OUTPUT", Scratch->file("profile.%p")},
@@ -311,7 +312,7 @@ static Error judgeContent(const ProfileOptions &O, Profile &P) {
                      "used CUDA and launched no kernel; no profile is written",
                      O.Command.front(),
                      "give it arguments with which it computes something");
-  bool Explained = any_of(P.Quality.Notes, [](StringRef Note) {
+  bool Explained = !O.Sampling || any_of(P.Quality.Notes, [](StringRef Note) {
     return Note.starts_with("PC sampling failed");
   });
   if (P.Functions.empty() && !Explained)
@@ -325,7 +326,7 @@ static Error judgeContent(const ProfileOptions &O, Profile &P) {
 }
 
 Expected<Profile> profileProgram(const ProfileOptions &O) {
-  bool Two = O.Passes == 2;
+  bool Two = O.Passes == 2 || !O.Sampling;
   Expected<Pass> First = runPass(
       O, /*Quiet=*/false, samplingVariables(O, Two ? "activity" : "both", O.IntervalLog2));
   if (!First)
@@ -334,7 +335,7 @@ Expected<Profile> profileProgram(const ProfileOptions &O) {
     return std::move(E);
   Profile P = busiest(std::move(First->Profiles));
   setRun(P, First->Run);
-  if (Two && !P.Kernels.empty()) {
+  if (Two && O.Sampling && !P.Kernels.empty()) {
     Expected<Pass> Second =
         runPass(O, /*Quiet=*/true,
                 samplingVariables(O, "sampling",

@@ -20,6 +20,8 @@ struct ProfileOptions {
   /// 2: activity first, then sampling, so that durations are those of a run that is
   /// not sampled. 1: both at once.
   unsigned Passes = 2;
+  bool Sampling = true;      ///< false: times and counters only
+  bool RanBefore = false;    ///< standard input was read
   unsigned IntervalLog2 = 0; ///< 0: by rule
   bool Serialized = false;   ///< one kernel at a time while sampling
   double TimeoutSeconds = 0; ///< of each run

@@ -295,6 +295,32 @@ static void showQuality(raw_ostream &OS, const Profile &P, const SourceTexts &Te
     OS << "note: " << File << " has changed since: its text is not shown\n";
 }
 
+/// The runs of a sweep: what each took, and the kernel that took most of it.
+static void showConfigurations(raw_ostream &OS, const Profile &P, unsigned Top) {
+  OS << "\nsweep: " << counted(P.Configurations.size(), "configuration") << "\n";
+  for (size_t I = 0; I < P.Configurations.size(); ++I) {
+    const SweepConfiguration &C = P.Configurations[I];
+    if (Top && I == Top) {
+      OS << "  " << counted(P.Configurations.size() - Top, "more configuration")
+         << " (--top=0 shows all)\n";
+      return;
+    }
+    uint64_t Ns = 0;
+    const KernelStats *Hottest = nullptr;
+    for (const KernelStats &K : C.Kernels) {
+      Ns += K.TotalNs;
+      if (!Hottest || K.TotalNs > Hottest->TotalNs)
+        Hottest = &K;
+    }
+    OS << "  " << describe(C) << ": " << duration(double(Ns)) << " in "
+       << counted(C.Kernels.size(), "kernel");
+    if (Hottest)
+      OS << ", most in " << fitted(baseName(canonicalSymbol(Hottest->Symbol)), 40)
+         << " (median " << duration(double(Hottest->MedianNs)) << ")";
+    OS << ", " << counted(C.Counters.size(), "counter") << "\n";
+  }
+}
+
 void showProfile(raw_ostream &OS, const Profile &P, unsigned Top) {
   showOrigin(OS, P);
   SourceTexts Texts(P);
@@ -323,6 +349,8 @@ void showProfile(raw_ostream &OS, const Profile &P, unsigned Top) {
     showLines(OS, *Others[I].second, Texts, Top);
   if (Top && Others.size() > Top)
     OS << "\n" << counted(Others.size() - Top, "more function") << " (--top=0 shows all)\n";
+  if (!P.Configurations.empty())
+    showConfigurations(OS, P, Top);
   showQuality(OS, P, Texts);
 }
 

@@ -14,8 +14,10 @@
 #include "Passes.h"
 #include "Preflight.h"
 #include "Show.h"
+#include "SweepRuns.h"
 #include "optimas/Collector/Options.h"
 #include "optimas/Profile/Readers.h"
+#include "optimas/Profile/Sweep.h"
 #include "optimas/Support/Files.h"
 #include "optimas/Support/Subprocess.h"
 #include "llvm/Support/CommandLine.h"
@@ -59,6 +61,12 @@ static cl::opt<unsigned> CounterLaunches(
 static cl::opt<double> Hot(
     "hot", cl::desc("Count the kernels that cover this much of kernel time (default 80)"),
     cl::value_desc("PERCENT"), cl::init(80), cl::cat(profileOptions()));
+static cl::opt<std::string> Sweep(
+    "sweep",
+    cl::desc("Run the program once for each combination of the values, {N} in its arguments being "
+             "N's ({{N}} is {N} itself), and keep kernel times and counters of each in one "
+             "profile; without samples, and with --counters=all unless given"),
+    cl::value_desc("N=1,2;B=128,256"), cl::cat(profileOptions()));
 static cl::opt<bool> Ceilings(
     "ceilings",
     cl::desc("Measure what the device can do at most (bandwidths and arithmetic), or take "
@@ -122,7 +130,10 @@ static Expected<std::vector<std::string>> metrics() {
 #include "optimas/Collector/Metrics.def"
   };
   std::vector<std::string> Result;
-  for (const std::string &Wanted : CounterSets) {
+  std::vector<std::string> Sets(CounterSets.begin(), CounterSets.end());
+  if (Sets.empty() && !Sweep.empty())
+    Sets = {"all"};
+  for (const std::string &Wanted : Sets) {
     bool Known = Wanted == "all";
     for (const auto &M : All)
       if (Wanted == "all" || Wanted == M.Set) {
@@ -138,9 +149,34 @@ static Expected<std::vector<std::string>> metrics() {
   return Result;
 }
 
+/// The runs of --sweep; none without it.
+static Expected<std::vector<SweepRun>> sweepRuns(const std::vector<std::string> &Command) {
+  if (Sweep.getNumOccurrences() == 0)
+    return std::vector<SweepRun>();
+  if (SamplingInterval || PassCount != "auto")
+    return usage("--sweep takes no samples, so --sampling-interval and --passes have no meaning",
+                 "leave them out; sample one configuration without --sweep");
+  Expected<std::vector<SweepParameter>> Parameters = parseSweep(Sweep);
+  if (!Parameters)
+    return Parameters.takeError();
+  return planSweep(*Parameters, Command);
+}
+
+/// Where the profile goes; a large one is compressed where the user named no file.
+static Error writeTo(std::string &Path, const Profile &P) {
+  if (Output.empty() && !StringRef(Path).ends_with(".zst") && isLarge(P)) {
+    sys::fs::remove(Path); // an earlier state of this sweep
+    Path += ".zst";
+  }
+  return writeProfileFile(Path, P);
+}
+
 static Error profile(const char *Argv0, std::vector<std::string> Command) {
+  Expected<std::vector<SweepRun>> Runs = sweepRuns(Command);
+  if (!Runs)
+    return Runs.takeError();
   ProfileOptions O;
-  O.Command = std::move(Command);
+  O.Command = Runs->empty() ? std::move(Command) : Runs->front().Command;
   Expected<unsigned> Passes = passes();
   if (!Passes)
     return Passes.takeError();
@@ -180,14 +216,15 @@ static Error profile(const char *Argv0, std::vector<std::string> Command) {
                      O.Command.front(),
                      "profile on a machine with a GPU and copy the profile here; "
                      "optimas-profile --check lists what is needed");
-  Expected<Profile> P = profileProgram(O);
+  Expected<Profile> P =
+      Runs->empty() ? profileProgram(O)
+                    : profileSweep(O, *Runs, Quiet,
+                                   [&](const Profile &Q) { return writeTo(Path, Q); });
   if (!P)
     return P.takeError();
   if (Ceilings || FreshCeilings)
     addCeilings(FreshCeilings, *P);
-  if (Output.empty() && isLarge(*P))
-    Path += ".zst";
-  if (Error E = writeProfileFile(Path, *P))
+  if (Error E = writeTo(Path, *P))
     return E;
   for (const std::string &Note : P->Quality.Notes)
     errs() << "warning: " << Note << "\n";
@@ -214,6 +251,7 @@ int main(int Argc, char **Argv) {
           Own, Argv,
           "Records kernel times and PC samples of a CUDA program.\n\n"
           "  optimas-profile [options] -- program arguments\n"
+          "  optimas-profile --sweep='N=1,2,4;B=128,256' -- program {N} {B}\n"
           "  optimas-profile --show run.optimas.json\n"
           "  optimas-profile --diff before.optimas.json after.optimas.json\n"
           "  optimas-profile --export=csv|speedscope run.optimas.json\n\n"

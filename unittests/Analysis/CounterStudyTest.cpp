@@ -155,4 +155,63 @@ TEST(CounterStudy, RefusesWhatCannotBeAnswered) {
   EXPECT_NE(refusal(Same).find("no counter changes"), std::string::npos);
 }
 
+/// A sweep of one kernel whose time is that of the bytes it reads.
+Profile sweep(unsigned Count) {
+  Profile P;
+  for (unsigned I = 0; I < Count; ++I) {
+    SweepConfiguration C;
+    C.Parameters = {{"N", std::to_string(I)}};
+    double Bytes = 1000 + 700 * I + (I % 3) * 90;
+    KernelStats K;
+    K.Symbol = "scan";
+    K.Launches = 5;
+    K.MedianNs = uint64_t(2 * Bytes);
+    C.Kernels.push_back(K);
+    auto Count = [&](const char *Name, double V) {
+      C.Counters.push_back({"scan", Name, "", V, V, V, 5});
+    };
+    Count("dram__bytes_read.sum", Bytes);
+    Count("gpu__time_duration.sum", 2 * Bytes);
+    Count("smsp__cycles_elapsed.max", 4 * Bytes);
+    Count("smsp__inst_executed.sum", 50 + (I * 7) % 5);
+    if (I != 2)
+      Count("lts__t_sectors.sum", I);
+    C.Counters.push_back({"fill", "dram__bytes_write.sum", "byte", 1, 1, 1, 5});
+    P.Configurations.push_back(std::move(C));
+  }
+  return P;
+}
+
+TEST(CounterTable, IsWhatAStudyTakes) {
+  Profile P = sweep(9);
+  P.Configurations[8].Kernels[0].Symbol = "other";
+  llvm::Expected<CounterTable> T = counterTable(P, "scan");
+  ASSERT_TRUE(bool(T)) << llvm::toString(T.takeError());
+  EXPECT_EQ(T->Configurations.size(), 8u); // those that have the kernel
+  EXPECT_EQ(T->Configurations[3], "N=3");
+  EXPECT_EQ(T->Target[0], 2000.0);
+  ASSERT_EQ(T->Columns.size(), 3u); // no times, no cycles, no counters of others
+  EXPECT_EQ(T->Columns[0].Name, "dram__bytes_read.sum");
+  EXPECT_EQ(T->Columns[0].Group, "dram");
+  EXPECT_EQ(T->Columns[1].Group, "lts");
+  EXPECT_TRUE(std::isnan(T->Columns[1].Values[2]));
+  EXPECT_EQ(T->Columns[1].Values[3], 3.0);
+  llvm::Expected<CounterStudy> S = studyCounters(T->Columns, T->Target);
+  ASSERT_TRUE(bool(S)) << llvm::toString(S.takeError());
+  EXPECT_EQ(T->Columns[S->Counters.at(0).Column].Name, "dram__bytes_read.sum");
+  EXPECT_EQ(S->Dropped, 1u);
+}
+
+TEST(CounterTable, NamesAreJoinedAndAbsentKernelsRefused) {
+  Profile P = sweep(8);
+  for (SweepConfiguration &C : P.Configurations)
+    C.Kernels[0].Symbol = C.Counters[0].Symbol = "_Z4scanPi";
+  llvm::Expected<CounterTable> T = counterTable(P, "scan(int *)");
+  ASSERT_TRUE(bool(T)) << llvm::toString(T.takeError());
+  EXPECT_EQ(T->Columns.size(), 3u); // a bare name names it, too
+  llvm::Expected<CounterTable> None = counterTable(P, "nosuch");
+  ASSERT_FALSE(bool(None));
+  EXPECT_NE(llvm::toString(None.takeError()).find("--sweep"), std::string::npos);
+}
+
 } // namespace

@@ -46,6 +46,13 @@ static Profile sample() {
   K.Shapes.push_back({{8, 1, 1}, {256, 1, 1}, 64, 2, 30});
   P.Kernels.push_back(K);
   P.Counters.push_back({"_Z1fv", "dram__bytes.sum", "byte", 1, 2.5, 4, 2});
+  for (const char *N : {"1", "2,3"}) {
+    SweepConfiguration C;
+    C.Parameters = {{"N", N}, {"B", "128"}};
+    C.Kernels = P.Kernels;
+    C.Counters = P.Counters;
+    P.Configurations.push_back(C);
+  }
   P.SourceFiles.push_back({"a.cu", sha256("")});
   P.LineTexts[{"a.cu", 7}] = "}";
   return P;

@@ -16,6 +16,7 @@
 #ifndef OPTIMAS_ANALYSIS_COUNTERSTUDY_H
 #define OPTIMAS_ANALYSIS_COUNTERSTUDY_H
 
+#include "optimas/Profile/Profile.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
@@ -71,6 +72,18 @@ constexpr size_t MinConfigurations = 8;
 llvm::Expected<CounterStudy> studyCounters(llvm::ArrayRef<CounterColumn> Columns,
                                            llvm::ArrayRef<double> Target,
                                            const CounterStudyOptions &Options = {});
+
+/// What studyCounters() takes, of a sweep's profile.
+struct CounterTable {
+  std::vector<CounterColumn> Columns; ///< medians; NaN where a run did not count it
+  std::vector<double> Target;         ///< median ns of a launch
+  std::vector<std::string> Configurations; ///< `B=128 N=1024`
+};
+
+/// The counters of \p Symbol over the configurations in which it ran. Times and cycles,
+/// which are the target itself, are left out. A counter's group is its unit, `dram` of
+/// `dram__bytes_read.sum`. EvidenceUnusable where no configuration has the kernel.
+llvm::Expected<CounterTable> counterTable(const Profile &P, llvm::StringRef Symbol);
 
 } // namespace optimas
 

@@ -161,6 +161,17 @@ struct SourceSnapshot {
   std::string Sha256; ///< empty when the file could not be read
 };
 
+/// One run of a sweep: what the parameters were and what it measured.
+struct SweepConfiguration {
+  /// Name → value, as the command line had it: `N` → `1024`.
+  std::map<std::string, std::string> Parameters;
+  std::vector<KernelStats> Kernels;
+  std::vector<CounterValue> Counters;
+};
+
+/// `B=128 N=1024`.
+std::string describe(const SweepConfiguration &C);
+
 struct Provenance {
   /// `optimas-profile`, `ncu-csv-source`, `ncu-csv-raw`, `ncu-csv-details`, `ncu-rep`, `nsys-csv`,
   /// `nsys-sqlite`, `nsys-rep`,
@@ -186,6 +197,8 @@ struct Profile {
   std::vector<FunctionSamples> Functions;
   std::vector<KernelStats> Kernels;
   std::vector<CounterValue> Counters;
+  /// Of a sweep, in the order of its runs. The members above are those of the first.
+  std::vector<SweepConfiguration> Configurations;
   std::vector<SourceSnapshot> SourceFiles;
   /// Source text that the profile itself carries, (file, line) → text. Nsight
   /// Compute's source page has it; used to detect a stale source.
