@@ -24,12 +24,12 @@ namespace optimas {
 
 namespace {
 
-/// Counts durations by their twelve leading bits: exact below 4096 ns, above within
-/// 1/4096, and small for any number of launches.
+/// Counts durations by their ten leading bits: exact below 1024 ns, above within 1/1024,
+/// and small for any number of launches.
 class DurationCounts {
 public:
   void add(uint64_t Ns) {
-    unsigned Shift = Ns < 4096 ? 0 : Log2_64(Ns) - 11;
+    unsigned Shift = Ns < 1024 ? 0 : Log2_64(Ns) - 9;
     ++Counts[Ns >> Shift << Shift | (Shift ? uint64_t(1) << (Shift - 1) : 0)];
     ++Total;
   }

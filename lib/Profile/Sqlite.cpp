@@ -124,7 +124,7 @@ Error SqliteDatabase::forEachRow(StringRef Query, ArrayRef<int64_t> Arguments,
   sqlite3_stmt *S = nullptr;
   if (sqlite3_prepare_v2(Db.get(), Query.data(), int(Query.size()), &S, nullptr) != SQLITE_OK)
     return fail();
-  auto Finalize = make_scope_exit([&] { sqlite3_finalize(S); });
+  scope_exit Finalize([&] { sqlite3_finalize(S); });
   for (size_t I = 0; I < Arguments.size(); ++I)
     sqlite3_bind_int64(S, int(I + 1), Arguments[I]);
   while (true) {

@@ -153,8 +153,9 @@ static Expected<std::vector<std::string>> metrics() {
 static Expected<std::vector<SweepRun>> sweepRuns(const std::vector<std::string> &Command) {
   if (Sweep.getNumOccurrences() == 0)
     return std::vector<SweepRun>();
-  if (SamplingInterval || PassCount != "auto")
-    return usage("--sweep takes no samples, so --sampling-interval and --passes have no meaning",
+  if (SamplingInterval || Serialized || PassCount != "auto")
+    return usage("--sweep takes no samples, so --sampling-interval, --serialized and --passes have "
+                 "no meaning",
                  "leave them out; sample one configuration without --sweep");
   Expected<std::vector<SweepParameter>> Parameters = parseSweep(Sweep);
   if (!Parameters)

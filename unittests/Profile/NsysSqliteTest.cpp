@@ -93,7 +93,7 @@ static std::string whole() {
                     "CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT);"
                     "INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_PRODUCT_VERSION', '2024.7.1');";
   for (unsigned I = 0; I < 5; ++I)
-    Sql += launch(1000000 + I * 100000, 2000 + I, false, I < 2 ? 8 : 16);
+    Sql += launch(1000000 + I * 100000, 800 + I, false, I < 2 ? 8 : 16);
   return Sql + launch(9000000, 300, true);
 }
 
@@ -103,10 +103,10 @@ TEST_F(NsysSqlite, KernelTimesShapesAndDevice) {
   const KernelStats &K = P.Kernels[0];
   EXPECT_EQ(K.Symbol, "_Z4scanPi");
   EXPECT_EQ(K.Launches, 5u);
-  EXPECT_EQ(K.TotalNs, 10010u);
-  EXPECT_EQ(K.MinNs, 2000u);
-  EXPECT_EQ(K.MedianNs, 2002u);
-  EXPECT_EQ(K.MaxNs, 2004u);
+  EXPECT_EQ(K.TotalNs, 4010u);
+  EXPECT_EQ(K.MinNs, 800u);
+  EXPECT_EQ(K.MedianNs, 802u);
+  EXPECT_EQ(K.MaxNs, 804u);
   EXPECT_EQ(K.Registers, 32u);
   EXPECT_EQ(K.StaticShared, 1024u);
   EXPECT_EQ(K.LocalPerThread, 16u);
@@ -115,7 +115,7 @@ TEST_F(NsysSqlite, KernelTimesShapesAndDevice) {
   EXPECT_EQ(K.Shapes[0].Block, Dim3({256, 1, 1}));
   EXPECT_EQ(K.Shapes[0].DynamicShared, 48u);
   EXPECT_EQ(K.Shapes[0].Launches, 2u);
-  EXPECT_EQ(K.Shapes[0].TotalNs, 4001u);
+  EXPECT_EQ(K.Shapes[0].TotalNs, 1601u);
   EXPECT_EQ(K.Shapes[1].Launches, 3u);
   EXPECT_EQ(P.Kernels[1].Symbol, "fill");
   EXPECT_EQ(P.Device.Name, "NVIDIA H200");
@@ -143,7 +143,7 @@ TEST_F(NsysSqlite, OlderExportsHaveFewerColumns) {
                       "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 5010, 8);");
   ASSERT_EQ(P.Kernels.size(), 1u);
   EXPECT_EQ(P.Kernels[0].Symbol, "scan");
-  EXPECT_EQ(P.Kernels[0].MedianNs, 5000u); // within 1/4096, and no more than the longest
+  EXPECT_EQ(P.Kernels[0].MedianNs, 5000u); // within 1/1024, and no more than the longest
   EXPECT_TRUE(P.Kernels[0].Shapes.empty());
   EXPECT_EQ(P.Device.Name, "");
 }
@@ -163,7 +163,7 @@ TEST_F(NsysSqlite, MediansOfLongKernelsAreNear) {
     Sql += launch(1000, 1000000 + 7919 * ((I * 37) % 101));
   Profile P = profile(Sql);
   double Median = 1000000 + 7919 * 50;
-  EXPECT_NEAR(double(P.Kernels[0].MedianNs), Median, Median / 4096);
+  EXPECT_NEAR(double(P.Kernels[0].MedianNs), Median, Median / 1024);
   EXPECT_EQ(P.Kernels[0].MinNs, 1000000u);
   EXPECT_EQ(P.Kernels[0].MaxNs, 1000000u + 7919 * 100);
 }

@@ -40,7 +40,7 @@ llvm::Expected<Profile> parseNsysCsv(llvm::StringRef Bytes,
 
 /// The kernel times, launch shapes and device of `nsys export --type sqlite`. Launches are
 /// read one by one: memory is that of the kernels, whatever the file's size. Medians above
-/// 4096 ns are within 1/4096. Fails, saying so, in a build without SQLite.
+/// 1024 ns are within 1/1024. Fails, saying so, in a build without SQLite.
 llvm::Expected<Profile> readNsysSqliteFile(llvm::StringRef Path);
 llvm::Expected<Profile> parseNsysSqlite(llvm::StringRef Bytes,
                                         llvm::StringRef Name);
