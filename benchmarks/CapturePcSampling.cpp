@@ -227,8 +227,8 @@ static void contextCreated(CUcontext Context) {
   step("context created");
   if (Sampled)
     return;
-  // Either order is described; some versions want one.
-  if (configure(Context) ? enable(Context) : enable(Context) && configure(Context))
+  // CUPTI 13.0 tells the stall reasons only of a context that is enabled.
+  if (enable(Context) && configure(Context))
     Sampled = Context;
 }
 

@@ -67,6 +67,22 @@ TEST_F(CuptiTrace, TheRecordedFileIsTheSame) {
   EXPECT_EQ(textOf(P.Functions), textOf(own("topk").Functions));
 }
 
+TEST_F(CuptiTrace, SerializedRunsOfAnH200) {
+  const std::pair<const char *, uint64_t> Runs[] = {
+      {"topk", 109556}, {"stream", 94922}, {"transpose", 553650}};
+  for (auto [Program, Samples] : Runs) {
+    std::string File =
+        std::string(OPTIMAS_EXAMPLES "/") + Program + "/recorded/serialized.pcsampling";
+    Profile P = cantFail(readProfile(File));
+    EXPECT_EQ(textOf(P.Functions), textOf(naive::read(File))) << Program;
+    EXPECT_EQ(P.Quality.TotalSamples, Samples) << Program;
+    EXPECT_EQ(P.Quality.SamplingIntervalLog2, 12u) << Program;
+    StringRef Tool = P.Sources[0].Tool;
+    EXPECT_TRUE(Tool.contains(", 12 buffers, ")) << P.Sources[0].Tool;
+    EXPECT_TRUE(Tool.ends_with(", 12 launches")) << P.Sources[0].Tool;
+  }
+}
+
 TEST_F(CuptiTrace, BuffersAddUpAsInANaiveReader) {
   for (uint32_t Launch = 1; Launch <= 5; ++Launch) {
     Profile P = own(Launch % 2 ? "stream" : "topk");
