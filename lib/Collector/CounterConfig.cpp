@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 #include "CounterConfig.h"
 #include "Log.h"
-#include <cstring>
 
 namespace optimas::collector {
 
@@ -17,14 +16,6 @@ template <typename T> static T params(size_t Size) {
   return P;
 }
 #define OPTIMAS_PARAMS(Type) params<Type##_Params>(Type##_Params_STRUCT_SIZE)
-
-bool isDisturbedByReplay(const std::string &Name) {
-  for (const char *Prefix : {"gpu__time", "dram__", "sm__cycles_elapsed.", "smsp__cycles_elapsed.",
-                             "lts__t_bytes.sum", "lts__t_sectors.sum", "lts__t_sectors_op_write."})
-    if (Name.compare(0, std::strlen(Prefix), Prefix) == 0)
-      return true;
-  return false;
-}
 
 CounterConfig::~CounterConfig() { close(); }
 

@@ -15,11 +15,6 @@ namespace optimas::collector {
 
 /// The host's half of counting: CUPTI's plan for a list of metrics on one chip. Needs
 /// CUPTI but no GPU.
-/// Whether a metric must come from a launch that runs once: before it replays a launch
-/// CUPTI copies what the kernel may write, and the copies that wait in the L2 cache are
-/// written back during a later pass, as DRAM traffic that lengthens it.
-bool isDisturbedByReplay(const std::string &Name);
-
 class CounterConfig {
 public:
   ~CounterConfig();

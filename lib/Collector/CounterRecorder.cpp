@@ -8,8 +8,7 @@
 /// \file
 /// Counts the first launches of each selected kernel. The range profiler is started
 /// when such a launch is entered and stopped when it returns; in between CUPTI runs the
-/// kernel once a pass, and waits for it. Of the launches of a kernel every other one is
-/// counted in a single pass, for the metrics that replay disturbs.
+/// kernel once a pass, and waits for it.
 ///
 //===----------------------------------------------------------------------===//
 #include "ApiCalls.h"
@@ -49,13 +48,11 @@ private:
   struct Kernel {
     bool Selected = false;
     unsigned Launches = 0;
-    /// By launch, in the order of Metrics and of OnceMetrics.
-    std::vector<std::vector<double>> Values, OnceValues;
+    std::vector<std::vector<double>> Values; ///< by launch, in the order of the metrics
   };
   void resource(CUpti_CallbackId Id, const CUpti_ResourceData &R);
   void entered(const LaunchCall &Call, CUcontext Context);
   void returned(CUcontext Context);
-  std::vector<double> valuesOf(const Kernel &K, size_t M);
   RangeCounter *counterOf(CUcontext Context);
   void note(const std::string &Text);
 
@@ -66,8 +63,6 @@ private:
   std::map<CUcontext, std::unique_ptr<RangeCounter>> Counters;
   std::map<std::string, Kernel> Kernels;
   std::vector<MetricRequest> Metrics; ///< those of the first device
-  std::vector<MetricRequest> OnceMetrics; ///< those of launches that ran once
-  bool CountingOnce = false;
   std::string Current;                ///< the kernel between entry and return
   uint32_t CurrentCall = 0;           ///< CUPTI's correlation id of that launch
   CUdevice Device = 0;
@@ -125,13 +120,8 @@ RangeCounter *CounterRecorder::counterOf(CUcontext Context) {
   }
   for (const std::string &Name : Counter->config().missing())
     note("this chip has no counter " + Name + ": skipped");
-  if (Metrics.empty()) {
+  if (Metrics.empty())
     Metrics = Counter->config().metrics();
-    if (Counter->hasOnce())
-      OnceMetrics = Counter->once().metrics();
-  } else if (Counter->hasOnce() && Counter->once().metrics().size() != OnceMetrics.size()) {
-    Counter->dropOnce();
-  }
   At->second = std::move(Counter);
   return At->second.get();
 }
@@ -149,23 +139,16 @@ void CounterRecorder::entered(const LaunchCall &Call, CUcontext Context) {
   Kernel &K = At->second;
   if (New)
     K.Selected = isSelected(Call.Symbol, O.Kernels);
-  if (!K.Selected || K.Launches >= 2 * uint64_t(O.Launches) || isCapturing(Call.Stream))
+  if (!K.Selected || K.Launches >= O.Launches || isCapturing(Call.Stream))
     return;
   RangeCounter *Counter = counterOf(Context);
   // Metrics of devices of two kinds cannot stand in one list.
   if (!Counter || Counter->config().metrics().size() != Metrics.size())
     return;
-  // Every other one, and not the first: of a kernel that is launched once all is counted.
-  CountingOnce = Counter->hasOnce() && K.Launches % 2;
-  if (!Counter->hasOnce() && K.Launches >= O.Launches)
-    return;
   ++K.Launches;
-  logLine("counting launch %u of %s%s", K.Launches, Call.Symbol.c_str(),
-          CountingOnce ? ", in one pass" : "");
+  logLine("counting launch %u of %s", K.Launches, Call.Symbol.c_str());
   std::string Error;
-  if (!Counter->begin(CountingOnce, Error)) {
-    if (CountingOnce)
-      Counter->dropOnce();
+  if (!Counter->begin(Error)) {
     logError("launch %u of %s is not counted: %s", K.Launches, Call.Symbol.c_str(),
              Error.c_str());
     return note("counters failed: " + Error);
@@ -182,32 +165,12 @@ void CounterRecorder::returned(CUcontext Context) {
   std::vector<double> Values;
   std::string Error;
   if (!At->second->end(Values, Error)) {
-    if (CountingOnce)
-      At->second->dropOnce();
     logError("a launch of %s is not counted: %s", Current.c_str(), Error.c_str());
     return note("counters failed: " + Error);
   }
-  const std::vector<MetricRequest> &Names = CountingOnce ? OnceMetrics : Metrics;
   for (size_t I = 0; I < Values.size(); ++I)
-    logLine("  %s = %.17g", Names[I].Name.c_str(), Values[I]);
-  Kernel &K = Kernels[Current];
-  (CountingOnce ? K.OnceValues : K.Values).push_back(std::move(Values));
-}
-
-/// The values of metric \p M over the launches, preferably those that ran once.
-std::vector<double> CounterRecorder::valuesOf(const Kernel &K, size_t M) {
-  std::vector<double> List;
-  auto Take = [&](const std::vector<std::vector<double>> &Launches, size_t At) {
-    for (const std::vector<double> &Values : Launches)
-      if (At < Values.size() && std::isfinite(Values[At])) // 0 / 0 where a kernel does no such thing
-        List.push_back(Values[At]);
-  };
-  for (size_t I = 0; I < OnceMetrics.size(); ++I)
-    if (OnceMetrics[I].Name == Metrics[M].Name)
-      Take(K.OnceValues, I);
-  if (List.empty())
-    Take(K.Values, M);
-  return List;
+    logLine("  %s = %.17g", Metrics[I].Name.c_str(), Values[I]);
+  Kernels[Current].Values.push_back(std::move(Values));
 }
 
 void CounterRecorder::callback(CUpti_CallbackDomain Domain, CUpti_CallbackId Id,
@@ -242,13 +205,14 @@ void CounterRecorder::finish() {
   bool Mine = Counting;
   if (!Mine && !Lock.try_lock_for(FinishWait))
     logError("a counted launch does not return: the counters may be incomplete");
-  for (auto &[Symbol, K] : Kernels) {
-    for (size_t M = 0; M < Metrics.size() && !K.Values.empty(); ++M)
-      Data.Counters.push_back({Symbol, Metrics[M].Name, Metrics[M].Unit, valuesOf(K, M)});
-    if (!OnceMetrics.empty() && !K.Values.empty() && K.OnceValues.empty())
-      note("of " + Symbol + " only replayed launches were counted: its time and DRAM bytes "
-           "contain what CUPTI saved before (ask for a run with more launches)");
-  }
+  for (auto &[Symbol, K] : Kernels)
+    for (size_t M = 0; M < Metrics.size() && !K.Values.empty(); ++M) {
+      CounterFields C{Symbol, Metrics[M].Name, Metrics[M].Unit, {}};
+      for (const std::vector<double> &Values : K.Values)
+        if (std::isfinite(Values[M])) // 0 / 0 where a kernel does no such thing
+          C.Values.push_back(Values[M]);
+      Data.Counters.push_back(std::move(C));
+    }
   if (HaveDevice)
     Data.Device = deviceFields(Device);
   File.write(profileJson(Data));

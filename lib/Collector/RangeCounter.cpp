@@ -54,61 +54,32 @@ bool RangeCounter::enable(const std::vector<MetricRequest> &Wanted, std::string 
   if (failed(Cupti.cuptiDeviceGetChipName(&Chip), "cuptiDeviceGetChipName", Error))
     return false;
   // Asked before the profiler is enabled: with a session open it may fail.
-  std::vector<uint8_t> Available = availability(Context);
-  if (!All.Config.prepare(Chip.pChipName, Available, Wanted, Error))
+  if (!Config.prepare(Chip.pChipName, availability(Context), Wanted, Error))
     return false;
-  planOnce(Chip.pChipName, Available);
   auto Enable = OPTIMAS_PARAMS(CUpti_RangeProfiler_Enable);
   Enable.ctx = Context;
   if (failed(Cupti.cuptiRangeProfilerEnable(&Enable), "cuptiRangeProfilerEnable", Error))
     return false;
   Object = Enable.pRangeProfilerObject;
-  if (!makeData(All, Error)) {
-    disable();
-    return false;
-  }
-  std::string Ignored;
-  if (Single.Config.passes() == 1 && !makeData(Single, Ignored))
-    dropOnce();
-  logLine("counters: image of %zu bytes, data of %zu bytes, %zu metrics apart in one pass",
-          All.Config.image().size(), All.Data.size(),
-          hasOnce() ? once().names().size() : size_t(0));
-  return true;
-}
-
-/// Not where all is counted in one pass anyhow.
-void RangeCounter::planOnce(const std::string &Chip,
-                            const std::vector<uint8_t> &Availability) {
-  if (All.Config.passes() < 2)
-    return;
-  std::vector<MetricRequest> Some;
-  for (const MetricRequest &M : All.Config.metrics())
-    if (isDisturbedByReplay(M.Name))
-      Some.push_back(M);
-  std::string Ignored;
-  if (!Some.empty())
-    Single.Config.prepare(Chip, Availability, Some, Ignored);
-}
-
-bool RangeCounter::makeData(Plan &P, std::string &Error) {
   auto Size = OPTIMAS_PARAMS(CUpti_RangeProfiler_GetCounterDataSize);
-  std::vector<const char *> Names = P.Config.names();
+  std::vector<const char *> Names = Config.names();
   Size.pRangeProfilerObject = Object;
   Size.pMetricNames = Names.data();
   Size.numMetrics = Names.size();
   Size.maxNumOfRanges = 1;
   Size.maxNumRangeTreeNodes = 1;
   if (failed(Cupti.cuptiRangeProfilerGetCounterDataSize(&Size),
-             "cuptiRangeProfilerGetCounterDataSize", Error))
+             "cuptiRangeProfilerGetCounterDataSize", Error)) {
+    disable();
     return false;
-  P.Data.assign(Size.counterDataSize, 0);
+  }
+  Data.assign(Size.counterDataSize, 0);
+  logLine("counters: image of %zu bytes, data of %zu bytes", Config.image().size(),
+          Data.size());
   return true;
 }
 
-bool RangeCounter::begin(bool Once, std::string &Error) {
-  Current = Once && hasOnce() ? &Single : &All;
-  std::vector<uint8_t> &Data = Current->Data;
-  const std::vector<uint8_t> &Image = Current->Config.image();
+bool RangeCounter::begin(std::string &Error) {
   auto Clear = OPTIMAS_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize);
   Clear.pRangeProfilerObject = Object;
   Clear.counterDataSize = Data.size();
@@ -118,8 +89,8 @@ bool RangeCounter::begin(bool Once, std::string &Error) {
     return false;
   auto Set = OPTIMAS_PARAMS(CUpti_RangeProfiler_SetConfig);
   Set.pRangeProfilerObject = Object;
-  Set.configSize = Image.size();
-  Set.pConfig = Image.data();
+  Set.configSize = Config.image().size();
+  Set.pConfig = Config.image().data();
   Set.counterDataImageSize = Data.size();
   Set.pCounterDataImage = Data.data();
   Set.range = CUPTI_AutoRange;
@@ -135,7 +106,6 @@ bool RangeCounter::begin(bool Once, std::string &Error) {
 }
 
 bool RangeCounter::end(std::vector<double> &Values, std::string &Error) {
-  std::vector<uint8_t> &Data = Current->Data;
   auto Stop = OPTIMAS_PARAMS(CUpti_RangeProfiler_Stop);
   Stop.pRangeProfilerObject = Object;
   if (failed(Cupti.cuptiRangeProfilerStop(&Stop), "cuptiRangeProfilerStop", Error))
@@ -157,7 +127,7 @@ bool RangeCounter::end(std::vector<double> &Values, std::string &Error) {
     Error = "CUPTI counted no kernel in this launch";
     return false;
   }
-  if (Current->Config.evaluate(Data, Values))
+  if (Config.evaluate(Data, Values))
     return true;
   Error = "CUPTI could not compute the metrics from what was counted";
   return false;

@@ -24,33 +24,20 @@ public:
 
   /// Sets counting up in the context, which must be current. Returns false and why.
   bool enable(const std::vector<MetricRequest> &Wanted, std::string &Error);
-  /// The next launch in the context is counted: all metrics, or (\p Once, where
-  /// hasOnce()) those of once() while the kernel runs a single time.
-  bool begin(bool Once, std::string &Error);
-  /// After that launch: its values in the order of config().metrics() or once().
+  /// The next launch in the context is counted.
+  bool begin(std::string &Error);
+  /// After that launch: its values in the order of config().metrics().
   bool end(std::vector<double> &Values, std::string &Error);
   /// At the end, or before the context goes.
   void disable();
 
-  const CounterConfig &config() const { return All.Config; }
-  /// Whether replay disturbs some of the metrics and they fit into one pass.
-  bool hasOnce() const { return !Single.Data.empty(); }
-  const CounterConfig &once() const { return Single.Config; }
-  /// From now on hasOnce() is false.
-  void dropOnce() { Single.Data.clear(); }
+  const CounterConfig &config() const { return Config; }
 
 private:
-  struct Plan {
-    CounterConfig Config;
-    std::vector<uint8_t> Data; ///< the counter data image, of one range
-  };
-  bool makeData(Plan &P, std::string &Error);
-  void planOnce(const std::string &Chip, const std::vector<uint8_t> &Availability);
-
   CUcontext Context;
-  Plan All, Single;
-  Plan *Current = &All; ///< between begin() and end()
+  CounterConfig Config;
   CUpti_RangeProfiler_Object *Object = nullptr;
+  std::vector<uint8_t> Data; ///< the counter data image, of one range
 };
 
 } // namespace optimas::collector

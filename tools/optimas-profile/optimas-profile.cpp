@@ -55,8 +55,7 @@ static cl::list<std::string> CounterSets(
              "replaying each launch; SET,…: roofline, memory, occupancy, all"),
     cl::value_desc("SET,..."), cl::CommaSeparated, cl::cat(profileOptions()));
 static cl::opt<unsigned> CounterLaunches(
-    "launches", cl::desc("Count N launches of each hot kernel (default 5), and as many once more in "
-                         "one pass, without replay, for times and DRAM traffic"),
+    "launches", cl::desc("Count the first N launches of each hot kernel (default 5)"),
     cl::value_desc("N"), cl::init(5), cl::cat(profileOptions()));
 static cl::opt<double> Hot(
     "hot", cl::desc("Count the kernels that cover this much of kernel time (default 80)"),

@@ -67,20 +67,3 @@ TEST_F(CollectorCounters, RefusesWhatCannotBe) {
   EXPECT_FALSE(None.prepare("GH100", {}, {{"no__such_metric.sum", ""}}, Error));
   EXPECT_NE(Error.find("none of the counters"), std::string::npos);
 }
-
-TEST_F(CollectorCounters, WhatReplayDisturbsFitsIntoOnePass) {
-  std::vector<MetricRequest> Some;
-  for (const MetricRequest &M : everything())
-    if (isDisturbedByReplay(M.Name))
-      Some.push_back(M);
-  EXPECT_GE(Some.size(), 10u);
-  EXPECT_TRUE(isDisturbedByReplay("dram__bytes_write.sum"));
-  EXPECT_TRUE(isDisturbedByReplay("gpu__time_duration.sum"));
-  EXPECT_FALSE(isDisturbedByReplay("smsp__inst_executed.sum"));
-  for (const char *Chip : {"GA100", "GH100"}) {
-    CounterConfig C;
-    std::string Error;
-    ASSERT_TRUE(C.prepare(Chip, {}, Some, Error)) << Error;
-    EXPECT_EQ(C.passes(), 1u) << Chip;
-  }
-}
