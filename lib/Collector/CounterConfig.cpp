@@ -9,6 +9,10 @@
 
 namespace optimas::collector {
 
+bool isSum(const std::string &Name) {
+  return Name.size() > 4 && Name.compare(Name.size() - 4, 4, ".sum") == 0;
+}
+
 /// CUPTI's parameter blocks all begin with their size.
 template <typename T> static T params(size_t Size) {
   T P = {};

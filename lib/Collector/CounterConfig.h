@@ -9,9 +9,14 @@
 
 #include "Cupti.h"
 #include "optimas/Collector/Options.h"
+#include <string>
 #include <vector>
 
 namespace optimas::collector {
+
+/// Whether metric \p Name is a plain sum (`smsp__inst_executed.sum`): one that is no
+/// number was not decoded, while a ratio is none where a kernel does no such thing.
+bool isSum(const std::string &Name);
 
 /// The host's half of counting: CUPTI's plan for a list of metrics on one chip. Needs
 /// CUPTI but no GPU.

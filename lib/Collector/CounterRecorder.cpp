@@ -205,14 +205,20 @@ void CounterRecorder::finish() {
   bool Mine = Counting;
   if (!Mine && !Lock.try_lock_for(FinishWait))
     logError("a counted launch does not return: the counters may be incomplete");
-  for (auto &[Symbol, K] : Kernels)
+  for (auto &[Symbol, K] : Kernels) {
+    size_t Lost = 0;
     for (size_t M = 0; M < Metrics.size() && !K.Values.empty(); ++M) {
       CounterFields C{Symbol, Metrics[M].Name, Metrics[M].Unit, {}};
       for (const std::vector<double> &Values : K.Values)
         if (std::isfinite(Values[M])) // 0 / 0 where a kernel does no such thing
           C.Values.push_back(Values[M]);
+      Lost += C.Values.empty() && isSum(C.Name);
       Data.Counters.push_back(std::move(C));
     }
+    if (Lost)
+      note("CUPTI could not decode " + std::to_string(Lost) + " sums of " + Symbol +
+           ": they are left out (report it with the log of --log=FILE)");
+  }
   if (HaveDevice)
     Data.Device = deviceFields(Device);
   File.write(profileJson(Data));

@@ -35,6 +35,13 @@ protected:
 };
 } // namespace
 
+TEST(CounterConfig, KnowsSumsFromRatios) {
+  EXPECT_TRUE(isSum("smsp__inst_executed.sum"));
+  EXPECT_FALSE(isSum("dram__bytes.sum.peak_sustained"));
+  EXPECT_FALSE(isSum("smsp__thread_inst_executed_per_inst_executed.ratio"));
+  EXPECT_FALSE(isSum(".sum"));
+}
+
 TEST_F(CollectorCounters, HopperHasAllInFewPasses) {
   CounterConfig C;
   std::string Error;
