@@ -177,7 +177,7 @@ def agreement():
         path = f"{out}/counters-{program}.optimas.json"
         if not os.path.exists(path):
             profile(f"counters-{program}", program, "--counters=all", f"--launches={count}",
-                    "--hot=100", timeout=60)
+                    "--hot=100", timeout=90)
         if not os.path.exists(path):
             check(f"{program} profiled", False)
             continue

@@ -10,7 +10,7 @@ def counters():
     wanted = metric_names()
     for program in ("topk", "transpose", "stream"):
         p, got = profile(f"counters-{program}", program, "--counters=all", f"--launches={count}",
-                         "--hot=100", timeout=60)
+                         "--hot=100", timeout=90)
         if not check(f"{program} profiled", got, p.err):
             continue
         by_kernel = collections.defaultdict(dict)
