@@ -55,6 +55,7 @@ Expected<EvaluationResult> evaluate(const SourceModel &Model, const Profile &P,
                                     const EvaluationOptions &Options,
                                     function_ref<void(StringRef)> Say) {
   Subject S = makeSubject(Model, D, std::move(Candidates), Options);
+  S.Device = P.Device.Name;
   if (Options.Reprofile)
     S.Profile = [&](const ReprofileRequest &Before, const ReprofileRequest &After,
                     const EditSet &Final) -> Agreement {

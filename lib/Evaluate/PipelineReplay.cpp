@@ -34,6 +34,8 @@ Error Pipeline::record() const {
     R.Sources[StringRef(Path).starts_with(S.ProjectRoot + "/")
                   ? Path.substr(S.ProjectRoot.size() + 1)
                   : Path] = sha256(Text);
+  R.Ran = runAsked(S, O, RunArgs, Inputs);
+  R.Ran->Device = Gpu.Name;
   R.Candidates = Outcomes;
   R.Final = Result.Final;
   R.Ablations = Result.Ablations;
@@ -89,6 +91,11 @@ Error Pipeline::replay() {
   Expected<Recording> R = parseRecording(*Bytes, Path);
   if (!R)
     return R.takeError();
+  Expected<std::vector<std::string>> NotCompared =
+      checkRun(*R, runAsked(S, O, RunArgs, Inputs), Path);
+  if (!NotCompared)
+    return NotCompared.takeError();
+  Result.Notes.insert(Result.Notes.end(), NotCompared->begin(), NotCompared->end());
   std::string On = recordedOn(*R), Unfit = whyNot(*R, S, O);
   Result.Machine = Gpu.text();
   Result.HaveGpu = Gpu.Present;

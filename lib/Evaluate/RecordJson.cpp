@@ -99,6 +99,19 @@ static json::Array toJson(ArrayRef<MetricAgreement> List) {
   return Out;
 }
 
+static json::Object toJson(const RunAsked &R) {
+  json::Array Inputs;
+  for (const std::vector<std::string> &I : R.Inputs)
+    Inputs.push_back(strings(I));
+  return json::Object{{"program", json::fixUTF8(R.Program)},
+                      {"arguments", strings(R.Args)},
+                      {"inputs", std::move(Inputs)},
+                      {"output_files", strings(R.OutputFiles)},
+                      {"masks", strings(R.Masks)},
+                      {"device", json::fixUTF8(R.Device)},
+                      {"profiled_device", json::fixUTF8(R.Profiled)}};
+}
+
 json::Object outcomeJson(const CandidateOutcome &C) {
   json::Array Kernels;
   for (const Comparison &K : C.Kernels)
@@ -229,6 +242,22 @@ static MetricAgreement metricFrom(Reader R) {
   return M;
 }
 
+static RunAsked runFrom(Reader R) {
+  RunAsked Out;
+  Out.Program = R.text("program");
+  Out.Args = R.list("arguments");
+  Out.OutputFiles = R.list("output_files");
+  Out.Masks = R.list("masks");
+  Out.Device = R.text("device");
+  Out.Profiled = R.text("profiled_device");
+  if (const json::Array *A = R.O.getArray("inputs"))
+    for (const json::Value &V : *A) {
+      json::Object One{{"list", V}};
+      Out.Inputs.push_back(Reader{One}.list("list"));
+    }
+  return Out;
+}
+
 Expected<CandidateOutcome> outcomeFrom(const json::Object &O) {
   Reader R{O};
   CandidateOutcome C;
@@ -291,6 +320,8 @@ std::string toJson(const Recording &R) {
                    {"candidates", std::move(Candidates)},
                    {"ablations", std::move(Ablations)},
                    {"notes", strings(R.Notes)}};
+  if (R.Ran)
+    Out["run"] = toJson(*R.Ran);
   if (R.Final)
     Out["final"] = outcomeJson(*R.Final);
   if (R.Agreed.Value)
@@ -333,6 +364,8 @@ Expected<Recording> parseRecording(StringRef Bytes, StringRef Name) {
   if (const json::Object *Sources = O->getObject("sources"))
     for (const auto &[Path, Hash] : *Sources)
       R.Sources[Path.str()] = Hash.getAsString().value_or("").str();
+  if (const json::Object *Ran = O->getObject("run"))
+    R.Ran = runFrom(Reader{*Ran});
   if (const json::Array *A = O->getArray("candidates"))
     for (const json::Value &V : *A) {
       const json::Object *Item = V.getAsObject();

@@ -33,6 +33,80 @@ TEST_F(PipelineReplayTest, ARecordingIsReplayedAndLabelled) {
   EXPECT_NE(Steps.find("building 1 candidate"), std::string::npos) << Steps;
 }
 
+TEST_F(PipelineReplayTest, ARecordingOfAnotherRunIsRefused) {
+  put(Root + "/inputs.txt", "7\n9 '" + Layout.BuildDir + "/data'\n");
+  add("half", "g", "A=1", "NS=500");
+  O.RunCommand = "./prog 5 '" + Root + "/src/a'";
+  O.InputsFile = Root + "/inputs.txt";
+  O.Masks = {"noise"};
+  O.OutputFiles = {"out.txt"};
+  S.Device = "NVIDIA A100";
+  O.RecordDir = Root + "/rec";
+  ASSERT_TRUE(evaluate().Final.has_value());
+  O.RecordDir.clear();
+  O.ReplayDir = Root + "/rec";
+  EXPECT_EQ(problem(), "");
+  auto Refused = [&](const char *What) {
+    std::string Text = problem();
+    EXPECT_NE(Text.find("is the recording of another run"), std::string::npos) << Text;
+    EXPECT_NE(Text.find(What), std::string::npos) << Text;
+    EXPECT_EQ(Code, ExitCode::EvidenceUnusable);
+  };
+  const EvaluationOptions Same = O;
+  O.RunCommand = "./prog 6";
+  Refused("the program was run with `5 '<root>/src/a'`, not with `6`");
+  O.RunCommand = "./other 5 '" + Root + "/src/a'";
+  Refused("`prog` was run, not `other`");
+  O = Same;
+  put(Root + "/inputs.txt", "7\n10\n");
+  Refused("nothing was validated with the input `10`");
+  put(Root + "/inputs.txt", "7\n");
+  EXPECT_EQ(problem(), ""); // fewer than were validated
+  O.OutputFiles = {"out.txt", "more.txt"};
+  Refused("`more.txt` was not compared");
+  O = Same;
+  O.Masks.clear();
+  Refused("`noise` was not compared");
+  O = Same;
+  S.Device = "NVIDIA Other GPU";
+  Refused("measured on Fake GPU, and the profile is of NVIDIA Other GPU");
+  for (const char *Fine : {"NVIDIA Fake GPU", // another program's way to write the name
+                           "nvidia a100"}) {  // the profile that the edits came from
+    S.Device = Fine;
+    EXPECT_EQ(problem(), "") << Fine;
+  }
+  // Nothing is asked for that the recording could contradict.
+  O.RunCommand.clear();
+  O.InputsFile.clear();
+  EXPECT_EQ(problem(), "");
+}
+
+TEST_F(PipelineReplayTest, AnOlderRecordingSaysWhatCannotBeCompared) {
+  put(Root + "/inputs.txt", "7\n");
+  add("half", "g", "A=1", "NS=500");
+  O.InputsFile = Root + "/inputs.txt";
+  O.RecordDir = Root + "/rec";
+  evaluate();
+  std::string Path = Root + "/rec/a.evaluation.json";
+  Recording R =
+      llvm::cantFail(parseRecording(llvm::cantFail(readFile(Path, ExitCode::Usage)), Path));
+  R.Ran.reset();
+  put(Path, toJson(R));
+  O.RecordDir.clear();
+  O.ReplayDir = Root + "/rec";
+  EvaluationResult Out = evaluate(/*WithGpu=*/false);
+  EXPECT_TRUE(Out.Final && Out.Final->Recorded);
+  EXPECT_TRUE(llvm::any_of(Out.Notes, [](const std::string &N) {
+    return N.find("not compared: its arguments with those of --run") != std::string::npos;
+  }));
+  // What such a recording does say counts.
+  put(Root + "/inputs.txt", "8\n");
+  EXPECT_NE(problem().find("nothing was validated with the input `8`"), std::string::npos);
+  put(Root + "/inputs.txt", "7\n");
+  S.Device = "Other GPU";
+  EXPECT_NE(problem().find("the profile is of Other GPU"), std::string::npos);
+}
+
 TEST_F(PipelineReplayTest, ARecordingThatContradictsItselfIsRefused) {
   add("half", "g", "A=1", "NS=500");
   O.RecordDir = Root + "/rec";

@@ -59,6 +59,7 @@ TEST(Recording, SurvivesTheRoundTrip) {
   R.Compiler = "Build cuda_13.0.r13.0/compiler.1_0";
   R.Command = "nvcc -c '<root>/k.cu'";
   R.Sources["k.cu"] = std::string(64, 'a');
+  R.Ran = RunAsked{"app", {"10", "<build>/x"}, {{"1"}, {}, {"a b", "c"}}, {"out"}, {"m.*"}, "H200", "A100"};
   CandidateOutcome C;
   C.Key = std::string(64, 'f');
   C.Title = "load batching \xc3\x97 4";
@@ -91,6 +92,9 @@ TEST(Recording, SurvivesTheRoundTrip) {
   llvm::Expected<Recording> Back = parseRecording(toJson(R), "r.json");
   ASSERT_TRUE(bool(Back));
   EXPECT_EQ(toJson(*Back), toJson(R));
+  ASSERT_TRUE(Back->Ran.has_value());
+  EXPECT_EQ(Back->Ran->Inputs, R.Ran->Inputs);
+  EXPECT_EQ(Back->Ran->Args, R.Ran->Args);
   ASSERT_TRUE(Back->Final.has_value());
   EXPECT_EQ(Back->Final->Kernels[0].Speedup, 1.625);
   EXPECT_EQ(Back->Final->Validation.Mismatches[0].Offset, 1ull << 40);

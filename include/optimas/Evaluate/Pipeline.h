@@ -30,6 +30,7 @@ struct Subject {
   unsigned Sm = 0;
   std::string CudaPath;
   std::string ProjectRoot; ///< absolute
+  std::string Device;      ///< name of the card that was profiled; may be empty
   SourceTexts Texts;       ///< original text of every file that a candidate changes
   std::vector<SubjectEntry> Entries;
   /// Called once with the unedited and the final program, both built, while time is

@@ -9,7 +9,8 @@
 /// What was found out on a GPU can be shown where there is none. A recording holds the
 /// outcome of every candidate under a key made of the candidate's sources and the
 /// compile command, both free of the machine's paths. Whatever does not match is
-/// *not-measured*, with what differs; it is never given a verdict.
+/// *not-measured*, with what differs; it is never given a verdict. A recording of another
+/// run than the one asked for is refused as a whole.
 ///
 //===----------------------------------------------------------------------===//
 #ifndef OPTIMAS_EVALUATE_REPLAY_H
@@ -37,10 +38,27 @@ std::string candidateKey(const Subject &S, const EvaluationOptions &O, const Edi
 llvm::json::Object outcomeJson(const CandidateOutcome &C);
 llvm::Expected<CandidateOutcome> outcomeFrom(const llvm::json::Object &O);
 
+/// What was run for a recording, or is asked for now. Paths are free of the machine's
+/// folders as in normalisedCommand.
+struct RunAsked {
+  std::string Program; ///< file name of what --run starts; empty without --run
+  std::vector<std::string> Args; ///< its arguments
+  std::vector<std::vector<std::string>> Inputs; ///< argument lists of --inputs
+  std::vector<std::string> OutputFiles, Masks;
+  std::string Device;   ///< name of the card that ran it; empty when only asked for
+  std::string Profiled; ///< name of the card of the profile; empty when unknown
+};
+
+/// What \p O and the device of the subject's profile ask for. \p RunArgs and \p Inputs are
+/// --run and --inputs, read.
+RunAsked runAsked(const Subject &S, const EvaluationOptions &O,
+                  llvm::ArrayRef<std::string> RunArgs, llvm::ArrayRef<InputSet> Inputs);
+
 /// A whole recording (docs/schemas/evaluation-record.schema.json).
 struct Recording {
   std::string Machine, Date, Compiler, Command;
   std::map<std::string, std::string> Sources; ///< path from the root → SHA-256, unedited
+  std::optional<RunAsked> Ran; ///< absent in recordings older than the field
   std::vector<CandidateOutcome> Candidates;
   std::optional<CandidateOutcome> Final;
   std::vector<Ablation> Ablations;
@@ -62,6 +80,12 @@ std::string recordedOn(const Recording &R);
 /// What forbids the use of \p R for this subject: another command, another source. Empty
 /// when it fits.
 std::string whyNot(const Recording &R, const Subject &S, const EvaluationOptions &O);
+
+/// EvidenceUnusable when \p R was recorded of another run than \p Asked: other arguments,
+/// inputs that it was not validated with, another card, a laxer comparison. What the
+/// recording does not say cannot be compared: returned, one sentence each, for the report.
+llvm::Expected<std::vector<std::string>> checkRun(const Recording &R, const RunAsked &Asked,
+                                                  llvm::StringRef File);
 
 } // namespace optimas
 
