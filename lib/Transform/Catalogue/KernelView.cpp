@@ -16,7 +16,14 @@ namespace optimas::recipes {
 
 const Expr *VariableFacts::initialiser(const VarDecl *V) const {
   if (!V || isa<ParmVarDecl>(V) || Writes.lookup(V) || Escaped.count(V) ||
-      V->getType().isVolatileQualified() || V->isStaticLocal())
+      V->getType().isVolatileQualified() || V->isStaticLocal() ||
+      V->getType()->isReferenceType())
+    return nullptr;
+  // Only the function's own variables are written by it alone. Any other kernel may write a
+  // global, and so may the host (cudaMemcpyToSymbol, also into `const __constant__`).
+  if (!V->isLocalVarDecl() && !V->isConstexpr() &&
+      (!V->getType().isConstQualified() || V->hasAttr<CUDADeviceAttr>() ||
+       V->hasAttr<CUDAConstantAttr>()))
     return nullptr;
   return V->getInit();
 }

@@ -41,7 +41,8 @@ struct VariableFacts {
   llvm::DenseMap<const clang::VarDecl *, unsigned> Writes;
   llvm::SmallPtrSet<const clang::VarDecl *, 8> Escaped;
 
-  /// Its initialiser, when it has one and is never written or escaped.
+  /// Its initialiser, when that is its value for good: a local variable that is never
+  /// written and does not escape, or a constant.
   const clang::Expr *initialiser(const clang::VarDecl *V) const;
 };
 

@@ -44,6 +44,37 @@ __global__ void sometimes(const float *__restrict__ in, float *__restrict__ out,
     if (i != 3)
       out[i] = in[0]; // hot
 }
+__constant__ float fixed[4];
+__device__ const float *table = fixed; // the host may have it point to what `out` does
+__global__ void throughGlobal(float *out, int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x)
+    out[i] = table[0]; // hot
+}
+__global__ void throughLocal(float *out, int n) {
+  const float *const place = fixed;
+  for (int i = threadIdx.x; i < n; i += blockDim.x)
+    out[i] = place[0]; // hot
+}
+__global__ void product(const float *__restrict__ in, const float *__restrict__ f, float *__restrict__ out, int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x)
+    out[i] = in[i] + f[0] * f[1]; // hot
+}
+__global__ void parameterProduct(const float *__restrict__ f, float *__restrict__ out, int n, float a, float b) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x)
+    out[i] = f[0] + a * b; // hot
+}
+__global__ void productInSteps(const float *__restrict__ in, const float *__restrict__ f, float *__restrict__ out, int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x) {
+    float s = in[i], p;
+    p = f[0];
+    p *= f[1]; // hot
+    out[i] = s - p;
+  }
+}
+__global__ void productOfBoth(const float *__restrict__ in, const float *__restrict__ f, float *__restrict__ out, int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x)
+    out[i] = in[i] * f[0] + f[1]; // hot
+}
 __global__ void waitsForOthers(const float *__restrict__ in, float *__restrict__ out, int n) {
   for (int i = threadIdx.x; i < n; i += blockDim.x) {
     __syncthreads();
@@ -86,6 +117,15 @@ TEST(InvariantLoadHoistingTest, DeclinesWithItsRule) {
               ElementsAre(StartsWith("barrier@")));
   for (const char *Kernel : {"aliases", "varies", "sometimes", "waitsForOthers"})
     EXPECT_THAT(invariants().proposals(Kernel, Hoist), IsEmpty());
+}
+
+/// A global's initialiser is not its value at run time.
+TEST(InvariantLoadHoistingTest, GlobalsMayHaveChanged) {
+  EXPECT_THAT(invariants().declines("throughGlobal", Hoist),
+              ElementsAre(StartsWith("cannot-prove-alias@")));
+  EXPECT_THAT(invariants().proposals("throughGlobal", Hoist), IsEmpty());
+  // A local pointer that is never written leads where it was made to.
+  EXPECT_EQ(invariants().proposals("throughLocal", Hoist).size(), 1u);
 }
 
 } // namespace optimas
