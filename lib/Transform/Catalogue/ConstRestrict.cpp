@@ -55,6 +55,44 @@ static bool mayReload(const Body &B, const Effects &Loop) {
   return false;
 }
 
+/// What may be loaded once before a loop may also be multiplied there.
+static std::optional<Failure> movesProducts(const KernelView &View) {
+  std::optional<Failure> Why;
+  for (const Body &B : View.bodies())
+    walk(B.Decl->getBody(), [&](const clang::Stmt *S) {
+      if (!Why && clang::isa<clang::ForStmt, clang::WhileStmt, clang::DoStmt,
+                             clang::CXXForRangeStmt>(S))
+        Why = mayRoundOtherwise(View, B, S);
+      return !Why;
+    });
+  return Why;
+}
+
+/// With __restrict__ the compiler takes it that only this thread writes what it
+/// writes through a pointer, and keeps a loaded value across the barrier at which
+/// another thread's arrives.
+static std::optional<Failure> exchanges(const KernelView &View, const Body &B) {
+  const Hazard *Meets = nullptr;
+  for (const Hazard &H : B.Whole.Hazards)
+    if (H.Kind == Hazard::Barrier || H.Kind == Hazard::Atomic ||
+        H.Kind == Hazard::Volatile)
+      Meets = &H;
+  if (!Meets)
+    return std::nullopt;
+  for (const ParmVarDecl *P : pointers(B)) {
+    bool Loads = llvm::any_of(B.Whole.Accesses, [&](const Access &A) {
+      return A.Kind != Access::Store && A.Base && B.root(A.Base) == P;
+    });
+    if (Loads && storesThrough(B, P))
+      return Failure{"exchanges-values",
+                     "threads may hand each other values through `" +
+                         P->getNameAsString() + "`: " +
+                         wordsFor(Meets->Kind).str(),
+                     View.line(Meets->Node)};
+  }
+  return std::nullopt;
+}
+
 static std::optional<Failure> mayAliasAnywhere(const KernelView &View) {
   unsigned Line = View.function().Definition.BeginLine;
   for (const Body &B : View.bodies()) {
@@ -169,6 +207,8 @@ static void propose(const KernelView &View, Report &Out) {
   std::optional<Failure> Why = mayAliasAnywhere(View);
   Checked<std::string> Text =
       Why ? Checked<std::string>(*Why) : newSignature(View);
+  if (!Why)
+    Why = movesProducts(View);
   if (!Text) {
     Out.decline(Text.failure(), Items);
     return;

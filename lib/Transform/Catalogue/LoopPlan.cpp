@@ -265,6 +265,8 @@ Checked<LoopPlan> planLoop(const KernelView &View, const Body &B,
     return *F;
   if (auto F = P.body())
     return *F;
+  if (auto F = mayRoundOtherwise(View, B, For))
+    return *F;
   P.loads();
   return std::move(P.Plan);
 }

@@ -83,6 +83,11 @@ std::optional<Failure> cannotMoveLoads(const KernelView &View,
                                        const Statement &Stmt,
                                        bool OnlyInvariant = false);
 
+/// Why the arithmetic of \p Loop may round otherwise once iterations are laid
+/// side by side or invariant loads leave it (Rounding.cpp). planLoop() asks.
+std::optional<Failure> mayRoundOtherwise(const KernelView &View, const Body &B,
+                                         const clang::Stmt *Loop);
+
 /// The accumulator of the loop, in every instantiation.
 Checked<LoopAccumulator> findAccumulator(const KernelView &View,
                                          const Statement &Stmt);

@@ -128,4 +128,15 @@ TEST(InvariantLoadHoistingTest, GlobalsMayHaveChanged) {
   EXPECT_EQ(invariants().proposals("throughLocal", Hoist).size(), 1u);
 }
 
+/// nvcc fuses `in[i] + f[0] * f[1]` in the loop; once f's loads are out of it, the product
+/// is, too, and is rounded by itself.
+TEST(InvariantLoadHoistingTest, ProductsThatWouldLeaveTheLoop) {
+  for (const char *Kernel : {"product", "parameterProduct", "productInSteps"}) {
+    EXPECT_THAT(invariants().declines(Kernel, Hoist),
+                IsEmpty()) << Kernel; // not planned at all
+    EXPECT_THAT(invariants().proposals(Kernel, Hoist), IsEmpty()) << Kernel;
+  }
+  EXPECT_EQ(invariants().proposals("productOfBoth", Hoist).size(), 1u);
+}
+
 } // namespace optimas

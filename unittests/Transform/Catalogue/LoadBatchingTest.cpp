@@ -78,6 +78,12 @@ __global__ void leaves(const float *in, float *out, int n) {
   }
   *out = s;
 }
+__global__ void smooths(const float *in, float *out, int n, float d) {
+  float s = 0;
+  for (int i = threadIdx.x; i < n; i += blockDim.x)
+    s = (s + in[i]) * d; // hot
+  *out = s;
+}
 __global__ void isVolatile(const volatile float *in, float *out, int n) {
   float s = 0;
   for (int i = threadIdx.x; i < n; i += blockDim.x)
@@ -365,7 +371,7 @@ INSTANTIATE_TEST_SUITE_P(
     All, LoadBatchingDeclines,
     testing::Values(Refused{"storesMayAlias", "cannot-prove-alias"},
                     Refused{"barrier", "barrier"}, Refused{"atomicInLoop", "atomic"},
-                    Refused{"leaves", "early-exit"}, Refused{"isVolatile", "volatile"},
+                    Refused{"leaves", "early-exit"}, Refused{"smooths", "may-round-otherwise"}, Refused{"isVolatile", "volatile"},
                     Refused{"calls", "unknown-call"},
                     Refused{"conditionalLoad", "no-load-to-batch"},
                     Refused{"whileLoop", "loop-shape"}, Refused{"outlives", "loop-shape"},

@@ -56,6 +56,63 @@ __global__ void whileLoop(float *out, int n) {
     x = x * 0.5f + 1; // hot:branch_resolving
   *out = x;
 }
+__global__ void smooths(const float *__restrict__ in, float *out, int n, float d) {
+  float x = 0;
+  for (int i = 0; i < n; ++i)
+    x = (x + in[i]) * d; // hot:wait
+  *out = x;
+}
+__global__ void handsOn(const float *__restrict__ in, float *out, int n, float d) {
+  float x = 0, p = 0, q = 0;
+  for (int i = 0; i < n; ++i) {
+    x += q; // hot:wait
+    q = p;
+    float y = -(in[i] * d);
+    p = i > 3 ? y : 0.0f;
+  }
+  *out = x;
+}
+__global__ void throughMemory(float *out, float *sum, int n) {
+  for (int i = 0; i < n; ++i) {
+    sum[0] = (sum[0] + i) * 0.3f; // hot:wait
+  }
+}
+__global__ void byReference(float *out, int n) {
+  float x = 0;
+  for (int i = 0; i < n; ++i) {
+    float &y = x;
+    y = (y + 1.5f) * 0.7f; // hot:wait
+  }
+  *out = x;
+}
+__global__ void whoIsHere(unsigned *out, int n) {
+  unsigned x = 0;
+  for (int i = threadIdx.x; i < n; i += 7)
+    x += __popc(__activemask()); // hot:wait
+  *out = x;
+}
+__global__ void namedOnes(unsigned *out, int n) {
+  unsigned x = 0;
+  for (int i = 0; i < n; ++i) {
+    __syncthreads();
+    x += __ballot_sync(0xffffffff, i & 1); // hot:wait
+  }
+  *out = x;
+}
+__global__ void integers(int *out, int n) {
+  int x = 0;
+  for (int i = 0; i < n; ++i)
+    x = (x + i) * 3; // hot:wait
+  *out = x;
+}
+__global__ void largest(const float *__restrict__ in, float *out, int n) {
+  float x = 0, y = 0;
+  for (int i = 0; i < n; ++i) {
+    x = fmaxf(x, in[i] * 0.5f); // hot:wait
+    y += in[i] * in[i];
+  }
+  *out = x + y;
+}
 __global__ void waitsForMemory(const float *in, float *out, int n) {
   float x = 0;
   for (int i = 0; i < n; ++i)
@@ -90,6 +147,18 @@ TEST(UnrollTest, DeclinesWithItsRule) {
   for (const char *Kernel : {"marked", "alone", "behind", "whileLoop", "waitsForMemory"})
     EXPECT_THAT(counted().proposals(Kernel, Unrolling), IsEmpty());
   EXPECT_THAT(counted().declines("waitsForMemory", Unrolling), IsEmpty());
+}
+
+/// Side by side, iterations let nvcc fuse one's product with the next one's addition.
+TEST(UnrollTest, ProductsThatTheNextIterationAdds) {
+  for (const char *Kernel : {"smooths", "handsOn", "throughMemory", "byReference"}) {
+    EXPECT_THAT(counted().declines(Kernel, Unrolling),
+                ElementsAre(StartsWith("may-round-otherwise@")))
+        << Kernel;
+    EXPECT_THAT(counted().proposals(Kernel, Unrolling), IsEmpty()) << Kernel;
+  }
+  for (const char *Kernel : {"integers", "largest", "namedOnes"})
+    EXPECT_EQ(counted().proposals(Kernel, Unrolling).size(), 1u) << Kernel;
 }
 
 } // namespace optimas
