@@ -119,6 +119,8 @@ static std::optional<Failure> mayAliasAnywhere(const KernelView &View) {
       return Failure{"unknown-call",
                      "the kernel calls a function whose accesses are not known",
                      Line};
+    if (auto Why = exchanges(View, B))
+      return Why;
     for (const ParmVarDecl *P : pointers(B))
       for (const ParmVarDecl *Q : pointers(B)) {
         if (P == Q || !storesThrough(B, P))
@@ -205,10 +207,10 @@ static void propose(const KernelView &View, Report &Out) {
     return;
   }
   std::optional<Failure> Why = mayAliasAnywhere(View);
-  Checked<std::string> Text =
-      Why ? Checked<std::string>(*Why) : newSignature(View);
   if (!Why)
     Why = movesProducts(View);
+  Checked<std::string> Text =
+      Why ? Checked<std::string>(*Why) : newSignature(View);
   if (!Text) {
     Out.decline(Text.failure(), Items);
     return;

@@ -168,4 +168,54 @@ void host(int n) {
   EXPECT_EQ(compileWithNvcc(S.apply(Ps[0])), "");
 }
 
+/// What a kernel does besides may forbid what its launches allow.
+TEST(ConstRestrictTest, NeedsMoreThanDistinctMemory) {
+  static const Snippet S(R"cu(
+// Each thread reads what its neighbour wrote before the barrier.
+__global__ void relax(float *data, const float *w, int n) {
+  for (int k = 0; k < n; ++k) {
+    float x = data[threadIdx.x + 1] * w[threadIdx.x]; // hot
+    __syncthreads();
+    data[threadIdx.x] = x;
+    __syncthreads();
+  }
+}
+__global__ void counted(const float *in, float *out, unsigned *count, int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x)
+    out[i] = in[i]; // hot
+  if (atomicInc(count, 99) == 3)
+    out[0] = out[1];
+}
+__global__ void barrierOnly(const float *in, float *out, int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x)
+    out[i] = in[i]; // hot
+  __syncthreads();
+}
+__global__ void product(const float *in, const float *f, float *out, int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x)
+    out[i] = in[i] + f[0] * f[1]; // hot
+}
+void host(int n) {
+  float *a, *b, *c;
+  unsigned *d;
+  cudaMalloc(&a, 4 * n);
+  cudaMalloc(&b, 4 * n);
+  cudaMalloc(&c, 4 * n);
+  cudaMalloc(&d, 4);
+  relax<<<1, 32>>>(a, b, n);
+  counted<<<4, 32>>>(a, b, d, n);
+  barrierOnly<<<1, 32>>>(a, b, n);
+  product<<<1, 32>>>(a, b, c, n);
+}
+)cu");
+  auto Rules = [](llvm::StringRef Kernel) {
+    EXPECT_THAT(S.proposals(Kernel, Restrict), IsEmpty());
+    return S.declines(Kernel, Restrict);
+  };
+  EXPECT_THAT(Rules("relax"), ElementsAre(StartsWith("exchanges-values@")));
+  EXPECT_THAT(Rules("counted"), ElementsAre(StartsWith("exchanges-values@")));
+  EXPECT_THAT(Rules("product"), ElementsAre(StartsWith("may-round-otherwise@")));
+  EXPECT_EQ(S.proposals("barrierOnly", Restrict).size(), 1u);
+}
+
 } // namespace optimas
