@@ -21,6 +21,20 @@ static std::optional<Failure> cannotMark(const KernelView &View,
   Checked<LoopPlan> Plan = planLoop(View, Loop);
   if (!Plan)
     return Plan.failure();
+  // Where threads meet without saying who takes part, the code's layout decides.
+  for (const Hazard &H : Plan->Does.Hazards) {
+    const auto *Call = clang::dyn_cast_or_null<clang::CallExpr>(H.Node);
+    const clang::FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
+    bool Named = Callee && Callee->getIdentifier() &&
+                 (Callee->getName().starts_with("__sync") ||
+                  Callee->getName().ends_with("_sync"));
+    if ((H.Kind == Hazard::Barrier && !Named) || H.Kind == Hazard::Call ||
+        H.Kind == Hazard::Asm || H.Kind == Hazard::Volatile ||
+        H.Kind == Hazard::Unsupported)
+      return Failure{ruleFor(H.Kind).str(),
+                     "the loop cannot be laid out anew: " + wordsFor(H.Kind).str(),
+                     View.line(H.Node)};
+  }
   std::string Lead =
       View.model().file(Loop.Range.File).line(Line).ltrim().str();
   if (!llvm::StringRef(Lead).starts_with("for"))

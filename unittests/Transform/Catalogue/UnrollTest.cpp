@@ -157,6 +157,8 @@ TEST(UnrollTest, ProductsThatTheNextIterationAdds) {
         << Kernel;
     EXPECT_THAT(counted().proposals(Kernel, Unrolling), IsEmpty()) << Kernel;
   }
+  EXPECT_THAT(counted().declines("whoIsHere", Unrolling),
+              ElementsAre(StartsWith("barrier@")));
   for (const char *Kernel : {"integers", "largest", "namedOnes"})
     EXPECT_EQ(counted().proposals(Kernel, Unrolling).size(), 1u) << Kernel;
 }
