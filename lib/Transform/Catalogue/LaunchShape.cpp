@@ -126,6 +126,17 @@ static void propose(const KernelView &View, Report &Out) {
     return;
   }
   for (unsigned Size : sizesFor(Items, *Now)) {
+    // A block that needs more registers than an SM has is not launched at all
+    // (65,536 on every architecture from 5.3 on, handed out by eights a thread).
+    if (llvm::alignTo(View.diagnosis().Registers, 8) * Size > 65536) {
+      Out.decline({"too-many-registers",
+                   "blocks of " + std::to_string(Size) + " threads with " +
+                       std::to_string(View.diagnosis().Registers) +
+                       " registers each do not fit a multiprocessor",
+                   View.function().Definition.BeginLine},
+                  Items);
+      continue;
+    }
     Checked<std::vector<Edit>> Edits = reshaped(View, *Plan, Size, Items);
     if (!Edits) {
       Out.decline(Edits.failure(), Items);

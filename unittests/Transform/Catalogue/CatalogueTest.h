@@ -27,6 +27,7 @@ public:
 
   const SourceModel &model() const { return *Model; }
   const Diagnosis &diagnosis() const { return D; }
+  Diagnosis &diagnosis() { return D; }
   CatalogueResult run(llvm::StringRef Checks = "*") const;
 
   /// The proposals and refusals for one kernel under one set of checks.

@@ -112,4 +112,24 @@ TEST(LaunchShapeTest, DeclinesWithItsRule) {
     EXPECT_THAT(launches().proposals(Kernel, Shape), IsEmpty());
 }
 
+/// With 130 registers a thread 512 threads need more than the 65,536 of an SM.
+TEST(LaunchShapeTest, BlocksThatWouldNotBeLaunched) {
+  Snippet S(R"cu(
+__global__ void plain(const float *a, float *c, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    c[i] = a[i];
+}
+void host(const float *a, float *c, int n) {
+  plain<<<(n + 63) / 64, 64>>>(a, c, n); // launch:plain:occupancy
+}
+)cu");
+  for (KernelDiagnosis &K : S.diagnosis().Kernels)
+    K.Registers = 130;
+  auto Ps = S.proposals("plain", Shape);
+  ASSERT_EQ(Ps.size(), 1u);
+  EXPECT_EQ(Ps[0].Title, "blocks of 256");
+  EXPECT_THAT(S.declines("plain", Shape), ElementsAre(StartsWith("too-many-registers@")));
+}
+
 } // namespace optimas
