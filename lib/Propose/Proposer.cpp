@@ -25,7 +25,8 @@ public:
                                           const Feedback *Last) override {
     if (Last) // deterministic: it would say the same again
       return std::vector<Proposal>();
-    Result = proposeFromCatalogue({Request.Model, Request.D}, Request.Checks);
+    Result = proposeFromCatalogue(
+        {Request.Model, Request.D, Request.Database}, Request.Checks);
     return Result.Proposals;
   }
 

@@ -208,7 +208,8 @@ Expected<EditSet> guard(const SourceModel &Model, const Diagnosis &D, const Prop
                         const GuardOptions &Options) {
   EditSet Set;
   Set.Proposal = P.Id;
-  GuardContext C{Model, D, Options};
+  OtherUnits Others(Model, Options.Database);
+  GuardContext C{Model, D, Options, Others};
   if (Error E = Run(C, P, Set).run())
     return std::move(E);
   return Set;

@@ -15,6 +15,7 @@
 #define OPTIMAS_LIB_TRANSFORM_GUARDIMPL_H
 
 #include "GuardFacts.h"
+#include "OtherUnits.h"
 #include "optimas/Transform/Guard.h"
 
 namespace optimas {
@@ -23,6 +24,7 @@ struct GuardContext {
   const SourceModel &Model;
   const Diagnosis &D;
   const GuardOptions &Options;
+  OtherUnits &Others;
 };
 
 /// An edit with its place.
@@ -76,8 +78,8 @@ MaybeHit checkLaunch(const GuardContext &C, const ResolvedEdit &E);
 MaybeHit checkEveryLaunch(const GuardContext &C, const ResolvedEdit &E,
                           llvm::ArrayRef<ResolvedEdit> All);
 
-/// Other units of the database that name \p Name, or that a change of a header
-/// reaches, as far as text can tell.
+/// Other units of the database may declare or launch the function of a changed signature
+/// or launch, as far as text can tell.
 MaybeHit checkOtherUnits(const GuardContext &C, const ResolvedEdit &E);
 /// Parses the other units that include an edited header with the new contents.
 MaybeHit reparseOtherUnits(const GuardContext &C, llvm::ArrayRef<ResolvedEdit> Edits,

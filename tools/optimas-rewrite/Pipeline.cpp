@@ -193,7 +193,7 @@ Expected<ExitCode> runPipeline(const Settings &S, StringRef Source, const ToolCo
     outs() << explainEvidence(*D, *Model, projectRoot(S, *C, Source));
     return ExitCode::Done;
   }
-  ProposalRequest Request{*Model, *D, {}, S.Checks};
+  ProposalRequest Request{*Model, *D, {}, S.Checks, C->Database};
   for (const KernelDiagnosis &K : D->Kernels)
     if (K.Hot && K.Function != NoId)
       Request.Kernels.push_back(K.Function);

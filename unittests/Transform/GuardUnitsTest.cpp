@@ -107,6 +107,31 @@ TEST_F(GuardUnits, SignaturesAndLaunchesThatOtherUnitsName) {
   expectAccepted(Q, {Q.launch("4, 32", "2, 64")});
 }
 
+TEST_F(GuardUnits, KernelsThatAreLookedUpByTheirNames) {
+  const char *Kernel = "static __global__ void hotA(float *p, int n) {\n  p[0] = 1.0f;\n}\n"
+                       "void go(float *p) {\n  hotA<<<2, 64>>>(p, 1);\n}\n";
+  const char *LookUp = "int cuModuleGetFunction(void *, void *, const char *);\n"
+                       "void load() { cuModuleGetFunction(nullptr, nullptr, "
+                       "\"_ZN4hotAEPfi\"); }\n";
+  const char *New = "static __global__ void hotA(float *__restrict__ p, int n)";
+  // A label is no launch.
+  write("a.cu", std::string(Kernel) + "const char *label = \"hotA\";\n");
+  write("b.cu", "const char *title = \"time of hotA\";\n");
+  {
+    GuardProgram P = program({"a.cu", "b.cu"});
+    expectAccepted(P, {P.signature("hotA", New), P.launch("2, 64", "1, 128")});
+  }
+  write("b.cu", LookUp);
+  {
+    GuardProgram P = program({"a.cu", "b.cu"});
+    expectRefused(P, {P.signature("hotA", New)}, "guard-signature-redeclaration");
+    expectRefused(P, {P.launch("2, 64", "1, 128")}, "guard-launch-sites");
+  }
+  write("a.cu", std::string(Kernel) + LookUp);
+  GuardProgram Own = program({"a.cu"});
+  expectRefused(Own, {Own.launch("2, 64", "1, 128")}, "guard-launch-sites");
+}
+
 TEST_F(GuardUnits, RedeclarationsFollowTheDefinition) {
   write("h.cuh", "__global__ void hotA(const float *, float *out);\n");
   write("a.cu", "#include \"h.cuh\"\n"

@@ -26,6 +26,7 @@ struct ProposalRequest {
   const Diagnosis &D;
   std::vector<FunctionId> Kernels;
   std::string Checks = "*";
+  llvm::ArrayRef<CompileCommand> Database = {}; ///< every command of the compile database
 };
 
 /// Token, time and money counts of the calls made so far.

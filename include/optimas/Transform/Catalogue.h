@@ -11,9 +11,15 @@
 
 namespace optimas {
 
+class OtherUnits;
+
 struct CatalogueContext {
   const SourceModel &Model;
   const Diagnosis &D;
+  /// Every command of the compile database: other units may launch a kernel.
+  llvm::ArrayRef<CompileCommand> Database = {};
+  /// Made from Database by proposeFromCatalogue().
+  OtherUnits *Others = nullptr;
 };
 
 /// Why a transformation that the evidence calls for was not proposed.

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "optimas/Transform/Catalogue.h"
+#include "../OtherUnits.h"
 #include "Recipes.h"
 
 namespace optimas {
@@ -53,9 +54,12 @@ bool checkEnabled(llvm::StringRef Checks, llvm::StringRef Id) {
 /// promise.
 static constexpr size_t MaxPerKernel = 4;
 
-CatalogueResult proposeFromCatalogue(const CatalogueContext &Context,
+CatalogueResult proposeFromCatalogue(const CatalogueContext &Given,
                                      llvm::StringRef Checks) {
   CatalogueResult Result;
+  OtherUnits Others(Given.Model, Given.Database);
+  CatalogueContext Context = Given;
+  Context.Others = &Others;
   auto Enabled = [Checks](llvm::StringRef Id) {
     return checkEnabled(Checks, Id);
   };

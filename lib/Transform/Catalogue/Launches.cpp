@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "../OtherUnits.h"
 #include "HostProofs.h"
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclTemplate.h"
@@ -218,6 +219,9 @@ Checked<std::vector<HostLaunch>> hostLaunches(const KernelView &View) {
     return Failure{"cannot-prove-launch-sites",
                    "a launch in this unit is not understood by Clang",
                    Model.lostLaunches().front().BeginLine};
+  if (OtherUnits *Others = View.context().Others)
+    if (auto Why = Others->mention(F))
+      return Failure{"cannot-prove-launch-sites", *Why, Line};
   std::vector<const LaunchSite *> Sites = Model.launchSitesOf(F.Id);
   if (Sites.empty())
     return Failure{"cannot-prove-launch-sites",

@@ -54,6 +54,8 @@ INSTANTIATE_TEST_SUITE_P(
         "template <class T> void never(T **a) {\n"
         "  cudaLaunchKernel((const void *)step, dim3(1), dim3(1), a, 0, 0); }",
         "struct Holder { Step k; Holder() : k(step) {} };",
+        "int cuModuleGetFunction(void **, void *, const char *);\n"
+        "void find(void **f) { cuModuleGetFunction(f, nullptr, \"_Z4stepPKfPfi\"); }",
         "struct Member { Step k = step; };",
         "void go(const float *in, float *out, Step k = step) { k<<<1, 1>>>(in, out, 1); }",
         "auto pick = [] { return &step; };",
