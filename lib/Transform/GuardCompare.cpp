@@ -242,6 +242,17 @@ static MaybeHit compareTypes(const CodeFacts &Old, const CodeFacts &New,
   return std::nullopt;
 }
 
+static MaybeHit compareReads(const CodeFacts &New, const CodeFacts &Whole) {
+  for (const std::string &Name : New.Reads)
+    if (!Whole.Reads.count(Name))
+      return hit("guard-output-read",
+                 "the edit reads the memory of '" + Name +
+                     "', of which the function read nothing before: nobody may have "
+                     "written it yet, or another thread may be writing it",
+                 /*CannotProve=*/true);
+  return std::nullopt;
+}
+
 MaybeHit compareFacts(const CodeFacts &Old, const CodeFacts &New,
                       const CodeFacts &Whole, const std::set<std::string> &Words,
                       const EditPolicy &Policy) {
@@ -259,7 +270,9 @@ MaybeHit compareFacts(const CodeFacts &Old, const CodeFacts &New,
     return H;
   if (MaybeHit H = compareCalls(Old, New, Policy))
     return H;
-  return compareTypes(Old, New, Policy);
+  if (MaybeHit H = compareTypes(Old, New, Policy))
+    return H;
+  return compareReads(New, Whole);
 }
 
 } // namespace optimas

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "GuardFactReads.h"
 #include "GuardFactVisitor.h"
 #include "GuardNames.h"
 #include "clang/AST/Attr.h"
@@ -198,9 +199,18 @@ CodeFacts collectFacts(const SourceModel &Model, const Function &F,
                 [&](const SourceRange &H) { return H.File == Range.File; });
   FactVisitor Visitor(Context, File, Range, SameFile, Facts);
   Visitor.run(F.Decl, /*AsSpelled=*/true);
-  for (const Instantiation &I : F.Instantiations)
-    if (I.Decl && I.Decl != F.Decl)
+  bool Concrete = false;
+  for (const Instantiation &I : F.Instantiations) {
+    if (!I.Decl)
+      continue;
+    if (I.Decl != F.Decl)
       Visitor.run(I.Decl, /*AsSpelled=*/false);
+    std::set<std::string> Reads = memoryRead(I.Decl, Range);
+    Facts.Reads.insert(Reads.begin(), Reads.end());
+    Concrete = true;
+  }
+  if (!Concrete)
+    Facts.Reads = memoryRead(F.Decl, Range);
   return Facts;
 }
 

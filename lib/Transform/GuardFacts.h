@@ -54,6 +54,7 @@ struct CodeFacts {
   /// How an address is made from a number, a number from an address, or a distance
   /// between two arrays taken: what, in words.
   std::set<std::string> Addresses;
+  std::set<std::string> Reads; ///< the memory that is read; see GuardFactReads.h
   /// Line of a statement that begins in the range and ends outside, 0 when none.
   unsigned EscapesAtLine = 0;
 };

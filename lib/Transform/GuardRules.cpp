@@ -42,6 +42,7 @@ static const GuardRule Rules[] = {
     {"guard-state", "The edit adds static, extern, `__device__`, `__constant__`, `__managed__` or `__shared__` state."},
     {"guard-shared-memory", "A `__shared__` array changes in another way than by longer rows."},
     {"guard-global-access", "The edit uses a global variable that the function did not use."},
+    {"guard-output-read", "The edit reads memory that the function has so far only written."},
     {"guard-type-definition", "The edit defines a type, namespace, template or lambda."},
     {"guard-declaration-leak", "A new declaration is visible outside the edited statements."},
     {"guard-declaration-lost", "A variable that later code uses is no longer declared, or has another type."},

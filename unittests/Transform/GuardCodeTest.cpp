@@ -223,6 +223,7 @@ __global__ void hotK(const float *in, float *out, const Num *nums, const Other *
   out[10] = Probe{}.t;
   out[11] = in[11];
   out[12] = helper(in[12]);
+  out[13] = (float)halves[0];
 }
 )cu";
 

@@ -153,10 +153,10 @@ TEST(GuardPlace, RawRangesBecomeStatements) {
 TEST(GuardPlace, CarriageReturnsByteOrderMarksAndOddBytesStay) {
   GuardProgram P(
       "\xEF\xBB\xBF// caf\xE9\r\n__global__ void hotK(float *p) {\r\n"
-      "\tp[0] = 1.0f;\r\n\tp[1] = 1.0f;\r\n}");
+      "\tp[0] = 1.0f;\r\n\tp[1] = p[3];\r\n}");
   EXPECT_EQ(
       expectAccepted(
           P, {P.replace("p[0]", "if (p[2] > 0.0f) {\n  p[0] = 2.0f;\n}")}),
       "\xEF\xBB\xBF// caf\xE9\r\n__global__ void hotK(float *p) {\r\n"
-      "\tif (p[2] > 0.0f) {\r\n\t  p[0] = 2.0f;\r\n\t}\r\n\tp[1] = 1.0f;\r\n}");
+      "\tif (p[2] > 0.0f) {\r\n\t  p[0] = 2.0f;\r\n\t}\r\n\tp[1] = p[3];\r\n}");
 }
