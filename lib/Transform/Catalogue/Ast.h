@@ -124,6 +124,8 @@ llvm::StringRef wordsFor(Hazard::KindTy K);
 /// function of the user's is always Unknown.
 enum class CallKind { Math, Load, Barrier, Atomic, Unknown };
 CallKind kindOf(const clang::CallExpr *C);
+/// CUDA's own function, not one of the user's of that name.
+bool isCudas(const clang::FunctionDecl *F);
 
 } // namespace optimas::recipes
 

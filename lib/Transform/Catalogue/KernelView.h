@@ -115,6 +115,10 @@ public:
   /// before. Copies of a view hand out names of their own.
   std::string freshName(llvm::StringRef Wanted);
 
+  /// Why CUDA's function or type \p Name, written into the kernel, might mean
+  /// something else: the program has a declaration or macro of that name.
+  std::optional<Failure> nameTaken(llvm::StringRef Name) const;
+
   const std::string &title() const { return F->Name; }
 
 private:
@@ -128,7 +132,7 @@ private:
   const KernelDiagnosis *Kernel = nullptr;
   const Function *F = nullptr;
   std::vector<Body> Bodies;
-  llvm::StringSet<> Names;
+  llvm::StringSet<> Names, Macros;
   std::string Unit;
 };
 

@@ -15,13 +15,18 @@ namespace optimas::recipes {
 static bool inSystemHeader(const FunctionDecl *F) {
   const SourceManager &SM = F->getASTContext().getSourceManager();
   SourceLocation Loc = F->getLocation();
-  return Loc.isValid() && SM.isInSystemHeader(SM.getFileLoc(Loc));
+  if (Loc.isInvalid())
+    return false;
+  Loc = SM.getFileLoc(Loc);
+  // What stands in for nvcc's own declarations is no system header to Clang.
+  return SM.isInSystemHeader(Loc) ||
+         SM.getFilename(Loc).ends_with("optimas_cuda_compat.h");
 }
 
 /// A name says nothing: the user may have a `round` or an `__ldcs` of their
 /// own. CUDA's are declared in a system header or by Clang itself, and have no
 /// body anywhere else.
-static bool isCudas(const FunctionDecl *F) {
+bool isCudas(const FunctionDecl *F) {
   const FunctionDecl *Definition = nullptr;
   if (F->hasBody(Definition))
     return inSystemHeader(Definition);

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "KernelView.h"
+#include "clang/AST/DeclTemplate.h"
 #include "clang/Basic/SourceManager.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -82,10 +83,10 @@ void KernelView::collectNames() {
 /// The names of all macros, since ours would be expanded; and what stands in
 /// the macros that the kernel's text names, and in the macros of those.
 void KernelView::collectMacroNames() {
-  llvm::StringMap<std::vector<llvm::StringRef>> Macros;
+  llvm::StringMap<std::vector<llvm::StringRef>> Bodies;
   for (llvm::StringRef Text : buffers(ast().getSourceManager()))
     eachMacro(Text, [&](llvm::StringRef Name, llvm::StringRef Rest) {
-      Macros[Name].push_back(Rest);
+      Bodies[Name].push_back(Rest);
     });
   std::vector<std::string> Todo;
   for (const auto &Name : Names)
@@ -93,8 +94,8 @@ void KernelView::collectMacroNames() {
   while (!Todo.empty()) {
     std::string Name = std::move(Todo.back());
     Todo.pop_back();
-    auto It = Macros.find(Name);
-    if (It == Macros.end())
+    auto It = Bodies.find(Name);
+    if (It == Bodies.end())
       continue;
     for (llvm::StringRef Rest : It->second)
       eachName(Rest, [&](llvm::StringRef Word) {
@@ -102,8 +103,68 @@ void KernelView::collectMacroNames() {
           Todo.push_back(Word.str());
       });
   }
-  for (const auto &Macro : Macros)
+  for (const auto &Macro : Bodies) {
     Names.insert(Macro.getKey());
+    Macros.insert(Macro.getKey());
+  }
+}
+
+static bool isProgramsOwn(const NamedDecl *D) {
+  D = D->getUnderlyingDecl();
+  if (const auto *T = dyn_cast<TemplateDecl>(D); T && T->getTemplatedDecl())
+    D = T->getTemplatedDecl();
+  if (const auto *F = dyn_cast<FunctionDecl>(D))
+    return !isCudas(F);
+  const SourceManager &SM = D->getASTContext().getSourceManager();
+  return D->getLocation().isValid() &&
+         !SM.isInSystemHeader(SM.getFileLoc(D->getLocation()));
+}
+
+/// Anything of that name in a context, or in a namespace of the program's that it
+/// could be taken from, that is not CUDA's own.
+static bool declaresOther(const DeclContext *C, DeclarationName Name) {
+  if (llvm::any_of(C->lookup(Name), isProgramsOwn))
+    return true;
+  const SourceManager &SM = C->getParentASTContext().getSourceManager();
+  return llvm::any_of(C->decls(), [&](const Decl *D) {
+    return isa<NamespaceDecl, LinkageSpecDecl, ExportDecl>(D) &&
+           !SM.isInSystemHeader(SM.getFileLoc(D->getLocation())) &&
+           declaresOther(cast<DeclContext>(D), Name);
+  });
+}
+
+std::optional<Failure> KernelView::nameTaken(llvm::StringRef Wanted) const {
+  unsigned Line = F->Definition.BeginLine;
+  auto Fail = [&](llvm::StringRef Why) {
+    return Failure{"name-taken",
+                   ("`" + Wanted + "` " + Why + ", so CUDA's cannot be used here").str(),
+                   Line};
+  };
+  if (Macros.contains(Wanted))
+    return Fail("is a macro");
+  // An overload or a namespace's may be found first, wherever the kernel stands.
+  const ASTContext &Ast = ast();
+  DeclarationName Name = &Ast.Idents.get(Wanted);
+  const TranslationUnitDecl *Unit = Ast.getTranslationUnitDecl();
+  if (Unit->lookup(Name).empty())
+    return Fail("is not declared");
+  if (declaresOther(Unit, Name))
+    return Fail("is also the program's own");
+  bool Local = false;
+  for (const Body &B : Bodies) {
+    for (const ParmVarDecl *P : B.Decl->parameters())
+      Local |= P->getDeclName() == Name;
+    walk(B.Decl->getBody(), [&](const Stmt *S) {
+      if (const auto *D = dyn_cast<DeclStmt>(S))
+        for (const Decl *Each : D->decls())
+          if (const auto *Named = dyn_cast<NamedDecl>(Each))
+            Local |= Named->getDeclName() == Name;
+      return !Local;
+    });
+  }
+  if (Local)
+    return Fail("is a name of the kernel's own");
+  return std::nullopt;
 }
 
 std::string KernelView::freshName(llvm::StringRef Wanted) {

@@ -29,6 +29,12 @@ static Checked<std::string> hinted(const KernelView &View,
   if (!Assign || Assign->getOpcode() != clang::BO_Assign)
     return Failure{"compound-assignment",
                    "the store is not of the form `c[i] = …`", Line};
+  unsigned Stores = llvm::count_if(
+      effectsOf(Assign).Accesses,
+      [](const Access &A) { return A.Kind != Access::Load; });
+  if (Stores != 1)
+    return Failure{"compound-assignment",
+                   "the assignment stores more than one element", Line};
   auto Target = View.range(Assign->getLHS()),
        Value = View.range(Assign->getRHS());
   if (!Target || !Value)
@@ -42,7 +48,7 @@ static Checked<std::string> hinted(const KernelView &View,
                          P.Name + "`",
                      Line};
     for (const SourceRange &Use : P.Uses)
-      if (Use.Begin != Target->Begin)
+      if (!Target->contains(Use))
         Loads.push_back({Use, "__ldcs(&" + View.text(Use).str() + ")"});
   }
   // What stands before the assignment, then the assignment as a call.
@@ -77,6 +83,11 @@ static void propose(const KernelView &View, Report &Out) {
   llvm::stable_sort(Items, [](const Evidence *A, const Evidence *B) {
     return A->Weight > B->Weight;
   });
+  for (llvm::StringRef Function : {"__ldcs", "__stcs"})
+    if (auto Why = View.nameTaken(Function)) {
+      Out.decline(*Why, Items);
+      return;
+    }
   Checked<std::string> Text = hinted(View, *Plan);
   if (!Text) {
     Out.decline(Text.failure(), Items);

@@ -39,6 +39,14 @@ void recipes::proposeVectorized(const KernelView &View, Report &Out,
     Out.decline(*Why, Own);
     return;
   }
+  std::vector<llvm::StringRef> Uses = {"uint4", "size_t"};
+  if (Stream)
+    Uses.insert(Uses.end(), {"__ldcs", "__stcs"});
+  for (llvm::StringRef Name : Uses)
+    if (auto Why = View.nameTaken(Name)) {
+      Out.decline(*Why, Own);
+      return;
+    }
   std::string Id = "optimas-vectorized-access";
   if (Stream)
     Id += "+optimas-streaming-hints";

@@ -32,6 +32,16 @@ __global__ void compound(const float *a, float *c, int n) {
   if (i < n)
     c[i] += a[i]; // hot:roofline:dram
 }
+__global__ void chained(const float *a, float *b, float *c, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    c[i] = b[i] = a[i]; // hot:roofline:dram
+}
+__global__ void bracketed(const float *a, float *c, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    (c[i]) = (i[a]) + c[i]; // hot:roofline:dram
+}
 __global__ void flags(const bool *a, bool *c, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n)
@@ -59,16 +69,50 @@ TEST(StreamingHintsTest, MarksEveryAccess) {
   EXPECT_EQ(compileWithNvcc(streams().apply(Ps[0])), "");
 }
 
+TEST(StreamingHintsTest, OddlySpelledAccesses) {
+  auto Ps = streams().proposals("bracketed", Streaming);
+  ASSERT_EQ(Ps.size(), 1u);
+  EXPECT_EQ(streams().text(Ps[0]),
+            "__stcs(&(c[i]), (__ldcs(&i[a])) + __ldcs(&c[i]));");
+  EXPECT_EQ(compileWithNvcc(streams().apply(Ps[0])), "");
+}
+
 TEST(StreamingHintsTest, DeclinesWithItsRule) {
   EXPECT_THAT(streams().declines("compound", Streaming),
               ElementsAre(StartsWith("compound-assignment@")));
+  EXPECT_THAT(streams().declines("chained", Streaming),
+              ElementsAre(StartsWith("unsupported-construct@")));
   EXPECT_THAT(streams().declines("flags", Streaming),
               ElementsAre(StartsWith("unsupported-element-type@")));
   EXPECT_THAT(streams().declines("reused", Streaming),
               ElementsAre(StartsWith("not-stride-1@")));
   EXPECT_THAT(streams().declines("computes", Streaming), IsEmpty());
-  for (const char *Kernel : {"compound", "flags", "reused", "computes"})
+  for (const char *Kernel : {"compound", "chained", "flags", "reused", "computes"})
     EXPECT_THAT(streams().proposals(Kernel, Streaming), IsEmpty());
+}
+
+/// A call that the edit writes must be CUDA's, whatever else has its name.
+TEST(StreamingHintsTest, NamesThatTheProgramTook) {
+  const std::string Kernel = R"cu(
+__global__ void copy(const float *a, float *c, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    c[i] = a[i]; // hot:roofline:dram
+}
+)cu";
+  for (const char *Before :
+       {"struct Mine {};\n__device__ float __ldcs(const Mine *m);",
+        "namespace mine { __device__ float __ldcs(const float *p) { return *p + 1; } }\n"
+        "using namespace mine;",
+        "#define __stcs(p, v) (*(p) = (v) + 1)"}) {
+    Snippet S(Before + Kernel);
+    EXPECT_THAT(S.declines("copy", Streaming), ElementsAre(StartsWith("name-taken@")))
+        << Before;
+    EXPECT_THAT(S.proposals("copy", Streaming), IsEmpty()) << Before;
+  }
+  // A call of it is no declaration.
+  Snippet Calls("__device__ float mine(const float *p) { return __ldcs(p); }" + Kernel);
+  EXPECT_EQ(Calls.proposals("copy", Streaming).size(), 1u);
 }
 
 } // namespace optimas
