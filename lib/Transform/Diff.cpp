@@ -7,6 +7,7 @@
 #include "optimas/Transform/Guard.h"
 #include "optimas/Transform/TextDiff.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -142,6 +143,26 @@ static void printHunk(raw_ostream &OS, ArrayRef<LineChange> Changes,
     printLine(OS, ' ', Old[Line]);
 }
 
+/// As git writes names that no line could hold: in quotes, with C's escapes.
+static std::string headerName(StringRef Prefix, StringRef Path) {
+  auto Special = [](unsigned char C) { return C < 0x20 || C == 0x7f || C == '"' || C == '\\'; };
+  // A tab ends a name that holds a blank, as diff(1) and git do.
+  StringRef Tab = Path.contains(' ') ? "\t" : "";
+  if (none_of(Path, Special))
+    return (Prefix + Path + Tab).str();
+  static constexpr StringRef Escapes = "\a\b\t\n\v\f\r\"\\", Letters = "abtnvfr\"\\";
+  std::string Out = ("\"" + Prefix).str();
+  for (unsigned char C : Path) {
+    if (!Special(C))
+      Out += C;
+    else if (size_t At = Escapes.find(C); At != StringRef::npos)
+      (Out += '\\') += Letters[At];
+    else
+      Out += formatv("\\{0}{1}{2}", C >> 6, (C >> 3) & 7, C & 7).str();
+  }
+  return (Out + "\"" + Tab).str();
+}
+
 std::string unifiedTextDiff(StringRef Path, StringRef Old, StringRef New) {
   std::vector<StringRef> A = splitLinesKeepEnds(Old), B = splitLinesKeepEnds(New);
   std::vector<LineChange> Changes = diffLines(A, B);
@@ -149,9 +170,7 @@ std::string unifiedTextDiff(StringRef Path, StringRef Old, StringRef New) {
     return "";
   std::string Out;
   raw_string_ostream OS(Out);
-  // A tab ends a name that holds a blank, as diff(1) and git do.
-  StringRef Tab = Path.contains(' ') ? "\t" : "";
-  OS << "--- a/" << Path << Tab << "\n+++ b/" << Path << Tab << '\n';
+  OS << "--- " << headerName("a/", Path) << "\n+++ " << headerName("b/", Path) << '\n';
   for (size_t First = 0; First < Changes.size();) {
     size_t Last = First;
     while (Last + 1 < Changes.size() &&

@@ -7,6 +7,8 @@
 #include "optimas/Transform/TextDiff.h"
 #include "optimas/Support/Files.h"
 #include "optimas/Support/Subprocess.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "gtest/gtest.h"
 
 using namespace llvm;
@@ -14,10 +16,10 @@ using namespace optimas;
 
 /// Runs a diff through a tool in a folder that holds the old text as `dir/a file.cu`.
 static std::string patchedBy(std::vector<std::string> Tool, StringRef Old,
-                             StringRef Diff) {
+                             StringRef Diff, StringRef Name) {
   ScratchDir Dir = cantFail(ScratchDir::create("optimas-diff"));
-  std::string File = Dir.file("dir/a file.cu");
-  EXPECT_FALSE(sys::fs::create_directory(Dir.file("dir")));
+  std::string File = Dir.file(Name);
+  EXPECT_FALSE(sys::fs::create_directories(sys::path::parent_path(File)));
   cantFail(writeFileAtomically(File, Old));
   SubprocessOptions O;
   O.Args = std::move(Tool);
@@ -31,10 +33,17 @@ static std::string patchedBy(std::vector<std::string> Tool, StringRef Old,
   return cantFail(readFile(File, ExitCode::Internal));
 }
 
-static void expectRoundTrip(StringRef Old, StringRef New) {
-  std::string Diff = unifiedTextDiff("dir/a file.cu", Old, New);
-  EXPECT_EQ(patchedBy({"patch", "-p1", "--binary"}, Old, Diff), New);
-  EXPECT_EQ(patchedBy({"git", "apply", "--whitespace=nowarn", "-"}, Old, Diff), New);
+static void expectRoundTrip(StringRef Old, StringRef New, StringRef Name = "dir/a file.cu") {
+  std::string Diff = unifiedTextDiff(Name, Old, New);
+  EXPECT_EQ(patchedBy({"patch", "-p1", "--binary"}, Old, Diff, Name), New);
+  EXPECT_EQ(patchedBy({"git", "apply", "--whitespace=nowarn", "-"}, Old, Diff, Name), New);
+}
+
+TEST(TextDiff, QuotesOddNamesAsGitDoes) {
+  for (StringRef Name : {"a\"b.cu", "we ird\n\t/x\x01.cu", "back\\slash.cu", "\xc3\xa9.cu"})
+    expectRoundTrip("a\nb\n", "a\nc\n", Name);
+  EXPECT_TRUE(StringRef(unifiedTextDiff("q\"\n\x7f.cu", "a\n", "b\n"))
+                  .starts_with("--- \"a/q\\\"\\n\\177.cu\"\n+++ \"b/q\\\"\\n\\177.cu\"\n@@"));
 }
 
 TEST(TextDiff, PrintsWhatDiffPrints) {
