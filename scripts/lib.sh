@@ -4,6 +4,28 @@
 die() { printf 'error: %s\n' "$1" >&2; [ $# -lt 2 ] || printf '  %s\n' "$2" >&2; exit 1; }
 note() { printf '== %s\n' "$*"; }
 
+# logged LOG COMMAND…: its output goes to LOG; on a terminal the newest line is shown meanwhile.
+# The command stays in the foreground, so that Ctrl-C ends it.
+logged() {
+  local log=$1 status=0 watcher="" width
+  shift
+  : >"$log"
+  if [ -t 2 ]; then
+    width=$(tput cols 2>/dev/null || echo 80)
+    (while sleep 0.5 && kill -0 $$ 2>/dev/null; do
+      printf '\r\033[K%s' "$(tail -n 1 "$log" | tr -d '\r\033\t' | cut -c "1-$((width - 1))")" >&2
+    done) &
+    watcher=$!
+  fi
+  "$@" >>"$log" 2>&1 || status=$?
+  if [ -n "$watcher" ]; then
+    kill "$watcher" 2>/dev/null
+    wait "$watcher" 2>/dev/null || true
+    printf '\r\033[K' >&2
+  fi
+  return $status
+}
+
 packages="clang-22 libclang-22-dev llvm-22-dev llvm-22-tools clang-tools-22 lld-22
   libclang-rt-22-dev clang-format-22 cmake ninja-build ccache g++ nlohmann-json3-dev libeigen3-dev
   libcurl4-openssl-dev libzstd-dev libsqlite3-dev zlib1g-dev libgtest-dev libgmock-dev libbenchmark-dev bubblewrap
@@ -24,9 +46,9 @@ install_packages() {
   note "installing:$missing"
   local log
   log=$(mktemp)
-  $sudo apt-get -q update >"$log" 2>&1 || true
-  if ! DEBIAN_FRONTEND=noninteractive $sudo apt-get -q install -y --no-install-recommends \
-      $missing >>"$log" 2>&1; then
+  logged "$log" $sudo apt-get -q update || true
+  if ! DEBIAN_FRONTEND=noninteractive logged "$log" $sudo apt-get -q install -y \
+      --no-install-recommends $missing; then
     tail -n 15 "$log" >&2
     die "apt-get could not install:$missing" \
       "Clang 22 comes from LLVM's own Debian repository when your release lacks it: add that one, then run this again"
@@ -54,14 +76,14 @@ build() {
   mkdir -p "$dir"
   if [ ! -f "$dir/build.ninja" ]; then
     note "configuring build/$preset"
-    (cd "$root" && cmake --preset "$preset") >"$log" 2>&1 || {
+    (cd "$root" && logged "$log" cmake --preset "$preset") || {
       tail -n 25 "$log" >&2
       die "the configuration failed" "the whole log is in $log"
     }
   fi
   if ! ninja -C "$dir" -n ${@+"$@"} | grep -q 'no work to do'; then
     note "building build/$preset (minutes at the first time)"
-    ninja -C "$dir" ${@+"$@"} >"$log" 2>&1 || {
+    logged "$log" ninja -C "$dir" ${@+"$@"} || {
       grep -E -A12 'FAILED|error' "$log" | head -n 60 >&2
       die "the build failed" "the whole log is in $log"
     }
