@@ -142,15 +142,15 @@ void KernelItems::addRoofline() {
                          .str();
   if (R.Bound == "latency")
     E.Sentence = llvm::formatv("latency binds: no roof is reached, the nearest is {0} "
-                               "({1:F0} %); headroom {2:F2}x",
+                               "({1:F0} % of it); headroom {2:F2}×",
                                Rate, E.Value, R.Headroom)
                      .str();
   else if (Compute)
-    E.Sentence = llvm::formatv("bound by {0}: {1:F0} % of its peak; headroom {2:F2}x",
+    E.Sentence = llvm::formatv("bound by {0}: {1:F0} % of its peak; headroom {2:F2}×",
                                R.Bound, R.PercentOfRoof, R.Headroom)
                      .str();
   else
-    E.Sentence = llvm::formatv("bound by {0}: {1} ({2:F0} %); headroom {3:F2}x for the "
+    E.Sentence = llvm::formatv("bound by {0}: {1} ({2:F0} % of it); headroom {3:F2}× for the "
                                "bytes moved now",
                                R.Bound, Rate, E.Value, R.Headroom)
                      .str();

@@ -102,7 +102,7 @@ static std::string rooflineText(const Roofline &R) {
   if (!R.Available)
     return "roofline: not available (" + R.Why + ")\n";
   std::string Text = llvm::formatv("roofline: bound by {0}, {1:F1} % of the nearest roof, "
-                                   "headroom {2:F2}x\n",
+                                   "headroom {2:F2}×\n",
                                    R.Bound, R.PercentOfRoof, R.Headroom)
                          .str();
   for (const RooflineLevel &L : R.Levels)

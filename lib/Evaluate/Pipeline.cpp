@@ -124,6 +124,8 @@ void Pipeline::describeBuild(const Version &V, CandidateOutcome &Out) const {
   if (!V.Ok) {
     Out.Verdict = V.Failure;
     Out.Why = V.Why;
+    if (V.View && V.Failure == VerdictKind::BuildFailed)
+      Out.BuildCommand = planFor(*V.View).describe();
   }
 }
 

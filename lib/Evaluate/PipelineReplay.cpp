@@ -181,6 +181,7 @@ Error Pipeline::replayFinal(const Recording &R, Members Kept, const std::string 
     Failed.Verdict = V->Failure;
     Failed.Why = V->Why;
     Failed.BuildLog = V->Build.Log;
+    Failed.BuildCommand = planFor(*V->View).describe();
     Final = std::move(Failed);
     return Error::success();
   }

@@ -141,6 +141,7 @@ static json::Value outcome(const CandidateOutcome &C) {
                       {"kept", C.Kept},
                       {"implausible", C.Implausible},
                       {"build_log", json::fixUTF8(C.BuildLog)},
+                      {"build_command", json::fixUTF8(C.BuildCommand)},
                       {"other_kernels_identical", C.OtherKernelsIdentical},
                       {"resources_before", std::move(Before)},
                       {"resources_after", std::move(After)},

@@ -17,7 +17,8 @@ class TextReport {
 public:
   TextReport(raw_ostream &OS, const RunRecord &R, const TextOptions &O)
       : R(R), O(O), W(OS, O) {}
-  void print();
+  void findings();
+  void outcome();
 
 private:
   void header();
@@ -26,6 +27,7 @@ private:
   void evidenceItem(const Evidence &E);
   void candidates();
   void candidate(const CandidateOutcome &C);
+  void buildFailure(const CandidateOutcome &C);
   void result();
   void validation(const ValidationOutcome &V);
   void resources(const CandidateOutcome &C);
@@ -96,12 +98,12 @@ void TextReport::kernels() {
       Facts += formatv("{0}{1} registers, {2} shared", Facts.empty() ? "" : ", ", K.Registers,
                        formatBytes(K.StaticShared)).str();
     if (K.TheoreticalOccupancy > 0)
-      Facts += formatv(", occupancy {0:f0} %{1}", 100 * K.TheoreticalOccupancy,
+      Facts += formatv(", occupancy {0:f0} % of an SM's warps{1}", 100 * K.TheoreticalOccupancy,
                        K.OccupancyLimiter.empty() ? "" : " (limit: " + K.OccupancyLimiter + ")").str();
     if (!Facts.empty())
       W.wrapped(Facts, 4, 4);
     if (K.Roof.Available)
-      W.wrapped(formatv("bound: {0}, {1:f0} % of the roof, headroom {2:f2}x", K.Roof.Bound,
+      W.wrapped(formatv("bound: {0}, {1:f0} % of the roof, headroom {2:f2}×", K.Roof.Bound,
                         K.Roof.PercentOfRoof, K.Roof.Headroom).str(), 4, 4);
   }
 }
@@ -126,7 +128,7 @@ void TextReport::evidenceItem(const Evidence &E) {
 }
 
 void TextReport::evidence() {
-  W.heading("Evidence");
+  W.heading("Evidence (share of its kernel's evidence)");
   // The long tail is in the JSON report; a terminal shows what matters.
   constexpr size_t MostPerKernel = 6;
   std::map<FunctionId, size_t> Count;
@@ -151,7 +153,7 @@ std::string TextReport::verdictText(const CandidateOutcome &C) const {
     Text += " (recorded)";
   if (!C.Kernels.empty()) {
     const Comparison &All = C.Kernels.back();
-    Text += formatv("  {0:f2}x [{1:f2}, {2:f2}]", All.Speedup, All.Low, All.High).str();
+    Text += formatv("  {0:f2}× [{1:f2}, {2:f2}]", All.Speedup, All.Low, All.High).str();
   }
   return Text;
 }
@@ -165,6 +167,23 @@ void TextReport::candidate(const CandidateOutcome &C) {
   W.wrapped(formatv("{0}{1}  {2}  [{3}]", C.Kept ? "* " : "", idText('P', C.ProposalId), C.Title,
                     ids('E', Cited)).str(), C.Kept ? 0 : 2, 6);
   W.wrapped(verdictText(C) + (C.Why.empty() ? "" : "  " + C.Why), 6, 6);
+  buildFailure(C);
+}
+
+/// What the compiler said last, and the command to see the rest.
+void TextReport::buildFailure(const CandidateOutcome &C) {
+  if (C.Verdict != VerdictKind::BuildFailed)
+    return;
+  constexpr size_t MostLines = 12;
+  SmallVector<StringRef, 32> Lines;
+  StringRef(C.BuildLog).split(Lines, '\n', -1, /*KeepEmpty=*/false);
+  ArrayRef<StringRef> Last = ArrayRef(Lines).take_back(MostLines);
+  if (Last.size() < Lines.size())
+    W.line("      …");
+  for (StringRef Line : Last)
+    W.line("      | " + Line);
+  if (!C.BuildCommand.empty())
+    W.wrapped("command: " + C.BuildCommand, 6, 8);
 }
 
 void TextReport::candidates() {
@@ -178,10 +197,16 @@ void TextReport::candidates() {
     candidate(C);
 }
 
+/// The program's time from outside is the bystander: most of it may not be the GPU's.
 void TextReport::comparison(const Comparison &C) {
-  W.wrapped(formatv("{0}: {1} -> {2}, speedup {3:f3}x [{4:f3}, {5:f3}], gain {6:f1} %", C.Name,
-                    formatNs(C.BaselineNs), formatNs(C.CandidateNs), C.Speedup, C.Low, C.High,
-                    100 * (C.Speedup - 1)).str(), 4, 6);
+  bool Wall = C.Name == "wall";
+  std::string Text =
+      formatv("{0}: {1} -> {2}, {3}{4:f3}× [{5:f3}, {6:f3}]", Wall ? "whole program" : C.Name,
+              formatNs(C.BaselineNs), formatNs(C.CandidateNs), Wall ? "" : "speedup ",
+              C.Speedup, C.Low, C.High).str();
+  if (C.Low <= 1 && C.High >= 1)
+    Text += ": no difference";
+  W.wrapped(Text, 4, 6);
 }
 
 void TextReport::resources(const CandidateOutcome &C) {
@@ -226,7 +251,10 @@ void TextReport::result() {
   if (!F) {
     W.heading("Result: no edit");
     if (!R.D.Items.empty() && R.Proposals.empty())
-      W.wrapped("nothing was proposed; the reasons are above", 2, 2);
+      W.wrapped(R.ProposerName == "none"
+                    ? "no proposals were asked for (--proposer=none)"
+                    : "nothing was proposed; the reasons are above",
+                2, 2);
     return;
   }
   W.heading("Result");
@@ -254,7 +282,7 @@ void TextReport::result() {
     W.wrapped(formatv("{0} [{1}] {2}: {3}", idText('D', E.Id), ids('E', E.Evidence),
                       E.Transformation, E.Reason).str(), 2, 6);
   for (const Ablation &A : R.Evaluation.Ablations)
-    W.wrapped(formatv("without {0} ({1}): {2:f2}x instead of {3:f2}x", idText('D', A.Edit),
+    W.wrapped(formatv("without {0} ({1}): {2:f2}× instead of {3:f2}×", idText('D', A.Edit),
                       A.Transformation, A.SpeedupWithout, A.SpeedupWith).str(), 4, 6);
 }
 
@@ -330,8 +358,15 @@ void TextReport::notes() {
     W.wrapped(N, 2, 4);
 }
 
-void TextReport::print() {
+void TextReport::findings() {
   header();
+  if (O.Quiet)
+    return;
+  kernels();
+  evidence();
+}
+
+void TextReport::outcome() {
   if (O.Quiet) {
     if (R.Evaluation.Final)
       W.wrapped(verdictText(*R.Evaluation.Final) + "  " + R.Evaluation.Final->Title, 2, 4);
@@ -339,8 +374,6 @@ void TextReport::print() {
       W.line("  no edit");
     return;
   }
-  kernels();
-  evidence();
   refusals();
   declines();
   candidates();
@@ -349,8 +382,12 @@ void TextReport::print() {
   notes();
 }
 
-void printText(raw_ostream &OS, const RunRecord &R, const TextOptions &O) {
-  TextReport(OS, R, O).print();
+void printFindings(raw_ostream &OS, const RunRecord &R, const TextOptions &O) {
+  TextReport(OS, R, O).findings();
+}
+
+void printOutcome(raw_ostream &OS, const RunRecord &R, const TextOptions &O) {
+  TextReport(OS, R, O).outcome();
 }
 
 } // namespace optimas

@@ -214,16 +214,20 @@ Expected<ExitCode> runPipeline(const Settings &S, StringRef Source, const ToolCo
       return std::move(E);
   } else if (S.Proposer != "none") {
     if (Error E = proposeAndEvaluate(S, *C, Tool, R, Request))
-      return std::move(E);
-  }
-  sortByWeight(R.Refusals, R);
-  Say.clear();
+  // Evaluations take minutes and may be interrupted: what is known is said first.
   TextOptions T;
   T.Color = sys::Process::StandardOutHasColors() && !std::getenv("NO_COLOR");
   if (unsigned Columns = sys::Process::StandardOutColumns())
     T.Columns = std::max(60u, Columns);
   T.Quiet = S.Quiet;
-  printText(outs(), R, T);
+  Say.clear();
+  printFindings(outs(), R, T);
+  outs().flush();
+      return std::move(E);
+  }
+  sortByWeight(R.Refusals, R);
+  Say.clear();
+  printOutcome(outs(), R, T);
   if (Error E = writeOutputs(S, R))
     return std::move(E);
   return exitCodeFor(R);

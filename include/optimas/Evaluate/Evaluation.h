@@ -131,6 +131,7 @@ struct CandidateOutcome {
   bool Recorded = false; ///< from --replay
   std::string RecordedOn; ///< card, driver, date of the recording
   std::string BuildLog; ///< errors only
+  std::string BuildCommand; ///< of a build that failed; a shell reads it back
   std::vector<ResourceUsage> ResourcesBefore, ResourcesAfter;
   bool OtherKernelsIdentical = false; ///< machine code of kernels no edit touches
   std::vector<std::string> ChangedOtherKernels; ///< those that differ although no edit touches them

@@ -35,8 +35,10 @@ struct TextOptions {
   bool Quiet = false; ///< verdict lines only
 };
 
-/// The terminal report, every line within Columns where no path forbids it.
-void printText(llvm::raw_ostream &OS, const RunRecord &R, const TextOptions &O);
+/// The terminal report, every line within Columns where no path forbids it, in two parts:
+/// hot kernels and evidence, known before anything is proposed; and what came of it.
+void printFindings(llvm::raw_ostream &OS, const RunRecord &R, const TextOptions &O);
+void printOutcome(llvm::raw_ostream &OS, const RunRecord &R, const TextOptions &O);
 /// docs/schemas/report.schema.json; keys in the documented order.
 std::string toJson(const RunRecord &R);
 
