@@ -75,6 +75,45 @@ static Error writeFailed(StringRef Path, int Number) {
                    "check the folder's permissions and free space");
 }
 
+Error checkWritable(StringRef Path) {
+  SmallString<256> Target(Path);
+  struct stat Is;
+  if (sys::fs::exists(Path) && !sys::fs::real_path(Path, Target) &&
+      ::stat(Target.c_str(), &Is) == 0) {
+    if (S_ISDIR(Is.st_mode))
+      return makeError(ExitCode::Usage, "is a folder, not a file", Path, "name a file");
+    if (!S_ISREG(Is.st_mode))
+      return makeError(ExitCode::Usage,
+                       "cannot be written: it is no regular file (a pipe, a socket or a device)",
+                       Path, "name a file");
+  }
+  SmallString<256> Folder(sys::path::parent_path(Target));
+  if (Folder.empty())
+    Folder = ".";
+  if (!sys::fs::exists(Folder))
+    return makeError(ExitCode::Usage, "cannot be written: its folder does not exist", Path,
+                     "make the folder first, or name another file");
+  if (!sys::fs::is_directory(Folder))
+    return makeError(ExitCode::Usage, "cannot be written: " + Folder + " is no folder", Path,
+                     "name another file");
+  if (::access(Folder.c_str(), W_OK | X_OK) != 0)
+    return writeFailed(Path, errno);
+  return Error::success();
+}
+
+Error checkReplaceable(StringRef Path) {
+  struct stat Is;
+  if (::stat(Path.str().c_str(), &Is) != 0)
+    return writeFailed(Path, errno);
+  if (::access(Path.str().c_str(), W_OK) != 0)
+    return writeFailed(Path, errno);
+  if (!(Is.st_mode & 0222)) // the superuser may write it all the same
+    return makeError(ExitCode::Usage, "is read-only", Path,
+                     "make it writable (chmod u+w), or have the result written elsewhere "
+                     "with --patch");
+  return checkWritable(Path);
+}
+
 Expected<StagedFile> StagedFile::stage(StringRef Path, StringRef Bytes) {
   SmallString<256> Target(Path);
   if (sys::fs::exists(Path))

@@ -105,8 +105,11 @@ Error applyFix(const SourceModel &Model, const EditSet &Set) {
       return makeError(ExitCode::Internal, "was not analysed", Path);
     if (Error E = checkUnchanged(*File))
       return E;
-    if (Text != File->Text)
-      Files.push_back(File);
+    if (Text == File->Text)
+      continue;
+    if (Error E = checkReplaceable(File->Path))
+      return E;
+    Files.push_back(File);
   }
   // A failure up to here, a full disk say, leaves every file as it was: a staged
   // file's destructor removes it.

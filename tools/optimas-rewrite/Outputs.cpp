@@ -6,11 +6,55 @@
 //===----------------------------------------------------------------------===//
 #include "Outputs.h"
 #include "optimas/Support/Files.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 
 namespace optimas {
+
+/// Folders are made when they are needed: the nearest one that is there counts.
+static Error checkFolder(StringRef Folder) {
+  SmallString<256> There(Folder);
+  sys::fs::make_absolute(There);
+  while (!sys::fs::exists(There) && sys::path::has_parent_path(There))
+    sys::path::remove_filename(There);
+  if (!sys::fs::is_directory(There))
+    return makeError(ExitCode::Usage, "cannot be made: " + There + " is no folder", Folder,
+                     "name a folder that can be written");
+  if (std::error_code EC = sys::fs::access(There, sys::fs::AccessMode::Write))
+    return makeError(ExitCode::Usage, "cannot be written: " + EC.message(), Folder,
+                     "name a folder that can be written");
+  return Error::success();
+}
+
+Error checkOutputs(const Settings &S) {
+  std::vector<std::string> Files = S.Reports;
+  for (const std::string &File : {S.Patch, S.ExportFixes, S.RooflineFile})
+    if (!File.empty())
+      Files.push_back(File);
+  for (const std::string &File : Files)
+    if (Error E = checkWritable(File))
+      return E;
+  for (const std::string &Folder : {S.Record, S.EmitPrompt})
+    if (!Folder.empty())
+      if (Error E = checkFolder(Folder))
+        return E;
+  for (const std::string &Source : S.Sources)
+    if (S.Fix && sys::fs::is_regular_file(Source)) // else another error says what is wrong
+      if (Error E = checkReplaceable(Source))
+        return E;
+  return Error::success();
+}
+
+/// Other names of a file keep the old content when the file is replaced.
+static unsigned otherNames(StringRef Path) {
+  sys::fs::file_status Status;
+  return sys::fs::status(Path, Status) || Status.getLinkCount() < 2
+             ? 0
+             : Status.getLinkCount() - 1;
+}
 
 /// What forbids --fix to write \p C; empty when nothing does.
 static std::string whyUnfit(const CandidateOutcome &C) {
@@ -36,10 +80,17 @@ static Error fix(const Settings &S, const RunRecord &R, const CandidateOutcome &
     return makeError(ExitCode::Usage, "nothing was written: the result " + Unfit, "--fix",
                      "evaluate it with --run on a machine with a GPU, or write it all the "
                      "same with --fix-unvalidated");
+  std::map<std::string, unsigned> Others;
+  for (const auto &[Path, Text] : Final.Set.NewContents)
+    Others[Path] = otherNames(Path);
   if (Error E = applyFix(R.Model, Final.Set))
     return E;
-  for (const auto &[Path, Text] : Final.Set.NewContents)
+  for (const auto &[Path, Text] : Final.Set.NewContents) {
     outs() << "wrote " << Path << (Unfit.empty() ? "" : " (not validated)") << '\n';
+    if (unsigned N = Others[Path])
+      outs() << "  it was a hard link: " << N << (N == 1 ? " other name keeps" : " other names keep")
+             << " the old content\n";
+  }
   return Error::success();
 }
 

@@ -12,6 +12,10 @@
 
 namespace optimas {
 
+/// Errors that writing would end in after minutes of work: an output file that cannot be
+/// written; with --fix, a source that may not be.
+llvm::Error checkOutputs(const Settings &S);
+
 /// Writes --report, --patch, --export-fixes and, for --fix, the sources, and names each
 /// file on standard output.
 llvm::Error writeOutputs(const Settings &S, const RunRecord &R);

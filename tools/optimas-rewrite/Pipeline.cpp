@@ -44,6 +44,11 @@ static Expected<Compilation> findCompilation(const Settings &S, StringRef Source
   Compilation Out;
   if (!sys::fs::exists(Source))
     return makeError(ExitCode::Usage, "no such file", Source, "check the path");
+  if (sys::fs::is_directory(Source))
+    return makeError(ExitCode::Usage, "is a folder, not a file", Source, "name a source file");
+  if (!sys::fs::is_regular_file(Source)) // reading a pipe might never end
+    return makeError(ExitCode::Usage, "is no regular file (a pipe, a socket or a device)",
+                     Source, "write its content to a file and name that");
   if (S.CompilerArgs) {
     Out.Command = commandFromArgs(canonicalPath(Source), *S.CompilerArgs);
     Out.Database.push_back(Out.Command);
@@ -209,11 +214,6 @@ Expected<ExitCode> runPipeline(const Settings &S, StringRef Source, const ToolCo
   for (const ParseDiagnostic &P : Model->diagnostics())
     if (P.IsError && P.Tolerated)
       R.Notes.push_back(formatv("tolerated: {0}:{1}: {2}", P.File, P.Line, P.Message).str());
-  if (!S.Candidate.empty()) {
-    if (Error E = evaluateFile(S, *C, Tool, R, Request.Kernels))
-      return std::move(E);
-  } else if (S.Proposer != "none") {
-    if (Error E = proposeAndEvaluate(S, *C, Tool, R, Request))
   // Evaluations take minutes and may be interrupted: what is known is said first.
   TextOptions T;
   T.Color = sys::Process::StandardOutHasColors() && !std::getenv("NO_COLOR");
@@ -223,6 +223,11 @@ Expected<ExitCode> runPipeline(const Settings &S, StringRef Source, const ToolCo
   Say.clear();
   printFindings(outs(), R, T);
   outs().flush();
+  if (!S.Candidate.empty()) {
+    if (Error E = evaluateFile(S, *C, Tool, R, Request.Kernels))
+      return std::move(E);
+  } else if (S.Proposer != "none") {
+    if (Error E = proposeAndEvaluate(S, *C, Tool, R, Request))
       return std::move(E);
   }
   sortByWeight(R.Refusals, R);

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "Outputs.h"
 #include "Pipeline.h"
 #include "optimas/Support/Interrupt.h"
 #include "optimas/Transform/Catalogue.h"
@@ -22,6 +23,18 @@ static int listChecks(const Settings &S) {
     if (checkEnabled(S.Checks, T->id()))
       outs() << "    " << T->id() << '\n';
   return 0;
+}
+
+/// A pattern that matches nothing is a slip, and would read like a clean bill of health.
+static Error checkChecks(const Settings &S) {
+  std::vector<std::string> Ids;
+  for (const Transformation *T : catalogue()) {
+    if (checkEnabled(S.Checks, T->id()))
+      return Error::success();
+    Ids.push_back(T->id().str());
+  }
+  return makeError(ExitCode::Usage, "no check is enabled by '" + Twine(S.Checks) + "'",
+                   "--checks", "known: " + join(Ids, ", "));
 }
 
 static Expected<int> explain(StringRef Id) {
@@ -60,6 +73,11 @@ static Expected<int> run(int Argc, const char **Argv) {
   if (S.Sources.size() > 1 && !S.Reports.empty())
     return makeError(ExitCode::Usage, "--report takes one source file at a time", "",
                      "run optimas-rewrite once for each source");
+  if (S.Proposer == "catalogue" && S.Candidate.empty())
+    if (Error E = checkChecks(S))
+      return std::move(E);
+  if (Error E = checkOutputs(S))
+    return std::move(E);
   Progress Say(S.Quiet, S.Verbose);
   ToolContext Tool;
   Tool.ToolDir =

@@ -43,6 +43,14 @@ private:
   std::string Target, Temporary; ///< Temporary is empty once committed
 };
 
+/// An error when writeFileAtomically() of \p Path would certainly fail: its folder does not
+/// exist or cannot be written, or it is there but no regular file. Nothing is changed.
+llvm::Error checkWritable(llvm::StringRef Path);
+
+/// The same for a file that must exist and be replaced by new content: its own permissions
+/// must allow writing, too, even where a rename would get past them.
+llvm::Error checkReplaceable(llvm::StringRef Path);
+
 /// Lower-case hexadecimal SHA-256 of \p Bytes (64 characters).
 std::string sha256(llvm::StringRef Bytes);
 
