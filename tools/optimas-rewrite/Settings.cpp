@@ -46,15 +46,26 @@ namespace optimas {
   STRING("CudaPath", "cuda-path", CudaPath)                                    \
   STRING("Collector", "collector", Collector)
 
-static cl::OptionCategory Category("optimas-rewrite options");
+// What --help is ordered by; cl sorts the categories by name.
+static cl::OptionCategory InputCategory("Source and compile database");
+static cl::OptionCategory EvidenceCategory("Evidence", "What is known of the program's run");
+static cl::OptionCategory ProposalCategory("Proposals", "Who proposes edits, and which");
+static cl::OptionCategory EvaluationCategory("Evaluation",
+                                             "Build, validate and measure the candidates");
+static cl::OptionCategory ResultCategory("Output", "What is written, and where");
+static cl::OptionCategory InformationCategory("Information", "Print something and stop");
+static const cl::OptionCategory *const Categories[] = {
+    &InputCategory,      &EvidenceCategory, &ProposalCategory,
+    &EvaluationCategory, &ResultCategory,   &InformationCategory};
 
 namespace {
 /// Options bound to one Settings object; lives for one parse.
 struct Options {
   explicit Options(Settings &S);
   cl::list<std::string> Sources{cl::Positional, cl::desc("<source.cu…>"),
-                                cl::cat(Category)};
+                                cl::cat(InputCategory)};
   std::vector<std::unique_ptr<cl::Option>> Owned;
+  cl::OptionCategory *Category = &InputCategory; ///< of the options to come
 };
 } // namespace
 
@@ -65,29 +76,38 @@ static void add(Options &O, StringRef Name, T &Member, const char *Value,
   auto *Text = new std::string(Help);
   O.Owned.push_back(std::make_unique<cl::opt<T, true>>(
       Name, cl::location(Member), cl::init(Member), cl::value_desc(Value),
-      cl::desc(*Text), cl::cat(Category)));
+      cl::desc(*Text), cl::cat(*O.Category)));
 }
 
 static void addList(Options &O, StringRef Name, std::vector<std::string> &Member,
                     const char *Value, const char *Help) {
   O.Owned.push_back(std::make_unique<cl::list<std::string, std::vector<std::string>>>(
       Name, cl::location(Member), cl::value_desc(Value), cl::desc(Help),
-      cl::cat(Category)));
+      cl::cat(*O.Category)));
 }
 
 Options::Options(Settings &S) {
+  Category = &InputCategory;
   add(*this, "p", S.BuildDir, "build-dir", "Folder with compile_commands.json");
+  add(*this, "project-root", S.ProjectRoot, "dir", "Only files below it may be edited");
+  add(*this, "resource-dir", S.ResourceDir, "dir", "Clang's resource directory");
+  add(*this, "cuda-path", S.CudaPath, "dir", "Root of the CUDA toolkit");
+  Category = &EvidenceCategory;
   addList(*this, "profile", S.Profiles, "file",
           "Recorded profile: own JSON, Nsight Compute CSV or .ncu-rep (may repeat)");
-  add(*this, "hot", S.Hot, "percent",
-      "Analyse the fewest kernels that cover this share of GPU time (default 80)");
   add(*this, "run", S.Run, "command",
       "The program to profile, validate and time, with its arguments");
   add(*this, "run-dir", S.RunDir, "dir", "Where to run it (default: the build folder)");
+  add(*this, "hot", S.Hot, "percent",
+      "Analyse the fewest kernels that cover this share of GPU time (default 80)");
   add(*this, "evidence", S.Evidence, "kinds",
       "Kinds of evidence to use: pc,roofline,counters");
+  add(*this, "collector", S.Collector, "file", "The library injected into the program");
+  Category = &ProposalCategory;
   add(*this, "proposer", S.Proposer, "kind",
       "catalogue (default), openai, command:CMD, file:PATH, or none");
+  add(*this, "checks", S.Checks, "globs",
+      "Catalogue entries to use, as in clang-tidy: '*,-optimas-unroll'");
   add(*this, "model", S.Model, "name", "Model that the endpoint is asked for");
   add(*this, "endpoint", S.Endpoint, "url", "Base URL of the model endpoint");
   add(*this, "key-variable", S.KeyVariable, "name",
@@ -96,18 +116,9 @@ Options::Options(Settings &S) {
       "Attempts of a model, errors fed back in between (default 3)");
   add(*this, "model-timeout", S.ModelTimeout, "seconds",
       "Time limit of one call to the endpoint (default 120)");
-  add(*this, "checks", S.Checks, "globs",
-      "Catalogue entries to use, as in clang-tidy: '*,-optimas-unroll'");
   add(*this, "emit-prompt", S.EmitPrompt, "dir", "Write the prompt there and stop");
-  add(*this, "fix", S.Fix, "",
-      "Write the result into the sources, if it is validated and faster");
-  add(*this, "fix-unvalidated", S.FixUnvalidated, "",
-      "--fix, also for a result that was not validated or not measured");
-  add(*this, "patch", S.Patch, "file",
-      "Write the result as a unified diff, validated or not");
-  add(*this, "export-fixes", S.ExportFixes, "file",
-      "Write the result as YAML for clang-apply-replacements, validated or not");
-  add(*this, "project-root", S.ProjectRoot, "dir", "Only files below it may be edited");
+  Category = &EvaluationCategory;
+  add(*this, "evaluate", S.Evaluate, "", "Build, validate and measure (default on)");
   add(*this, "build", S.Build, "command", "Command that builds the program");
   add(*this, "validate", S.Validate, "bytes|command:CMD|none",
       "How results are compared (default bytes)");
@@ -117,34 +128,44 @@ Options::Options(Settings &S) {
           "File the program writes, compared byte by byte (may repeat)");
   addList(*this, "mask", S.Masks, "regex",
           "Text of the output that is not compared (may repeat)");
-  add(*this, "candidate", S.Candidate, "file.cu",
-      "Evaluate this file in place of the source, past the guard; never written by --fix");
   add(*this, "repeat", S.Repeat, "n", "Least number of timed pairs (default 10)");
   add(*this, "budget", S.Budget, "seconds",
       "Time for the whole evaluation of a program (default 300)");
   add(*this, "run-timeout", S.RunTimeout, "seconds", "Time limit of one run (default 120)");
-  add(*this, "evaluate", S.Evaluate, "", "Build, validate and measure (default on)");
   add(*this, "ablation", S.Ablation, "", "Measure the result without each edit (default on)");
   add(*this, "keep-scratch", S.KeepScratch, "", "Leave the scratch folders behind");
   add(*this, "record", S.Record, "dir", "Record the evaluation there");
   add(*this, "replay", S.Replay, "dir", "Use a recorded evaluation, labelled so");
+  add(*this, "candidate", S.Candidate, "file.cu",
+      "Evaluate this file in place of the source, past the guard; never written by --fix");
+  Category = &ResultCategory;
+  add(*this, "fix", S.Fix, "",
+      "Write the result into the sources, if it is validated and faster");
+  add(*this, "fix-unvalidated", S.FixUnvalidated, "",
+      "--fix, also for a result that was not validated or not measured");
+  add(*this, "patch", S.Patch, "file",
+      "Write the result as a unified diff, validated or not");
+  add(*this, "export-fixes", S.ExportFixes, "file",
+      "Write the result as YAML for clang-apply-replacements, validated or not");
   addList(*this, "report", S.Reports, "file.json", "Write the report there (may repeat)");
   add(*this, "roofline", S.RooflineFile, "file.svg",
       "Draw the roofline of the hot kernels there");
   add(*this, "quiet", S.Quiet, "", "Print verdicts and errors only");
   add(*this, "verbose", S.Verbose, "", "Print each step with its time to standard error");
+  Category = &InformationCategory;
   add(*this, "list-checks", S.ListChecks, "", "List the catalogue and stop");
   add(*this, "explain", S.Explain, "id",
       "Explain a catalogue entry, guard rule or evidence kind and stop");
-  add(*this, "dump-config", S.DumpConfig, "", "Print the effective settings and stop");
-  add(*this, "dump-model", S.DumpModel, "", "Print the parsed source model as JSON and stop");
-  add(*this, "dump-evidence", S.DumpEvidence, "",
-      "Print hot kernels, evidence and regions as JSON and stop");
   add(*this, "explain-evidence", S.ExplainEvidence, "",
       "Print the source with its stalls, their causes and the reasons in words, and stop");
-  add(*this, "resource-dir", S.ResourceDir, "dir", "Clang's resource directory");
-  add(*this, "cuda-path", S.CudaPath, "dir", "Root of the CUDA toolkit");
-  add(*this, "collector", S.Collector, "file", "The library injected into the program");
+  add(*this, "dump-evidence", S.DumpEvidence, "",
+      "Print hot kernels, evidence and regions as JSON and stop");
+  add(*this, "dump-config", S.DumpConfig, "", "Print the effective settings and stop");
+  add(*this, "dump-model", S.DumpModel, "", "Print the parsed source model as JSON and stop");
+  // Of use to this program's own tests and tools.
+  for (const auto &Opt : Owned)
+    if (Opt->ArgStr == "collector" || Opt->ArgStr == "candidate" || Opt->ArgStr == "dump-model")
+      Opt->setHiddenFlag(cl::Hidden);
 }
 
 static const char Overview[] =
@@ -243,7 +264,7 @@ Expected<ParsedCommandLine> parseCommandLine(int Argc, const char **Argv) {
   cl::SetVersionPrinter([](raw_ostream &OS) {
     OS << "optimas-rewrite " OPTIMAS_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
   });
-  cl::HideUnrelatedOptions(Category);
+  cl::HideUnrelatedOptions(Categories);
   // cl prints --help and exits 0 by itself; other failures come back.
   std::string Problems;
   raw_string_ostream OS(Problems);
