@@ -87,9 +87,26 @@ static bool ownsAllocation(const FunctionDecl *Caller, const VarDecl *V,
   return Allocations > 0 && !Other;
 }
 
+/// Does the function make numbers of addresses? `b + (a - b)` points into `a`.
+static bool countsAddresses(const FunctionDecl *Caller) {
+  bool Found = false;
+  walk(Caller->getBody(), [&Found](const Stmt *S) {
+    if (const auto *C = dyn_cast<CastExpr>(S))
+      Found |= C->getCastKind() == CK_PointerToIntegral;
+    if (const auto *Op = dyn_cast<BinaryOperator>(S))
+      Found |= Op->getOpcode() == BO_Sub &&
+               Op->getLHS()->getType()->isPointerType() &&
+               Op->getRHS()->getType()->isPointerType();
+    return !Found;
+  });
+  return Found;
+}
+
 /// The variable whose allocation a pointer argument points into.
-static const VarDecl *pointedInto(const Expr *Arg) {
+static const VarDecl *pointedInto(const Expr *Arg, const FunctionDecl *Caller) {
   const Expr *E = stripCasts(Arg);
+  if (!variable(E) && countsAddresses(Caller))
+    return nullptr;
   while (const auto *Op = dyn_cast<BinaryOperator>(E)) {
     if (!Op->isAdditiveOp())
       return nullptr;
@@ -110,8 +127,8 @@ static std::optional<std::string> mayAliasAtLaunches(const KernelView &View,
     if (I >= L.Call->getNumArgs() || J >= L.Call->getNumArgs())
       return "a launch has fewer arguments than the kernel has parameters";
     std::string Where = "the launch on line " + std::to_string(L.line());
-    const VarDecl *X = pointedInto(L.Call->getArg(I));
-    const VarDecl *Y = pointedInto(L.Call->getArg(J));
+    const VarDecl *X = pointedInto(L.Call->getArg(I), L.Caller);
+    const VarDecl *Y = pointedInto(L.Call->getArg(J), L.Caller);
     if (!X || !Y)
       return Where + " passes pointers whose origin is not a variable";
     if (X == Y)

@@ -168,6 +168,29 @@ void host(int n) {
   EXPECT_EQ(compileWithNvcc(S.apply(Ps[0])), "");
 }
 
+/// An offset made of addresses leads anywhere.
+TEST(ConstRestrictTest, DistancesBetweenAllocations) {
+  auto With = [](const std::string &Launch) {
+    return Snippet(R"cu(
+__global__ void plain(const float *in, float *out, int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x)
+    out[i] = in[i]; // hot
+}
+void host(int n) {
+  float *a, *b;
+  cudaMalloc(&a, 4 * n);
+  cudaMalloc(&b, 4 * n);
+)cu" + Launch + "\n}\n");
+  };
+  EXPECT_EQ(With("plain<<<1, 32>>>(a, b + 1, n);").proposals("plain", Restrict).size(), 1u);
+  for (const char *Launch : {"plain<<<1, 32>>>(a, b + (a - b) + 1, n);",
+                             "long d = a - b; plain<<<1, 32>>>(a, b + d, n);",
+                             "size_t d = (size_t)a / 4; plain<<<1, 32>>>(a, b + d, n);"})
+    EXPECT_THAT(With(Launch).declines("plain", Restrict),
+                ElementsAre(StartsWith("cannot-prove-alias@")))
+        << Launch;
+}
+
 /// What a kernel does besides may forbid what its launches allow.
 TEST(ConstRestrictTest, NeedsMoreThanDistinctMemory) {
   static const Snippet S(R"cu(
