@@ -46,6 +46,8 @@ static void printHazards(const Cubin &C, llvm::StringRef File) {
     Sum.Results += H.Results;
     Sum.Grouped += H.Grouped;
     Sum.GaveUp += H.GaveUp;
+    Sum.Ordered += H.Ordered;
+    Sum.Exclusive += H.Exclusive;
     for (const Hazard &X : H.Found) {
       const Instruction &P = G.instructions()[X.Producer], &U = G.instructions()[X.Use];
       llvm::outs() << F.Symbol << ": " << P.Mnemonic << ' ' << llvm::format_hex(P.Offset, 6)
@@ -56,7 +58,9 @@ static void printHazards(const Cubin &C, llvm::StringRef File) {
   }
   llvm::outs() << File << ": sm_" << C.sm() << ", " << Functions << " kernels, "
                << Instructions << " instructions, " << Sum.Results
-               << " results of variable latency (" << Sum.Grouped << " in a group), "
+               << " results of variable latency (" << Sum.Grouped << " in a group, "
+               << Sum.Ordered << " overwritten in order, " << Sum.Exclusive
+               << " touched under the opposite guard), "
                << Sum.Found.size() << " without a wait, " << Sum.GaveUp << " not followed\n";
 }
 

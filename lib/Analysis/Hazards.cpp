@@ -35,8 +35,13 @@ static bool isVariable(const Instruction &I) {
   }
 }
 
-static bool touches(llvm::ArrayRef<uint8_t> Registers, llvm::ArrayRef<uint8_t> Of) {
-  return llvm::any_of(Registers, [&](uint8_t R) { return llvm::is_contained(Of, R); });
+/// Bit i: register \p Of[i] is among \p Registers.
+static unsigned touched(llvm::ArrayRef<uint8_t> Registers, llvm::ArrayRef<uint8_t> Of) {
+  unsigned Bits = 0;
+  for (auto [Index, R] : llvm::enumerate(Of))
+    if (llvm::is_contained(Registers, R))
+      Bits |= 1u << Index;
+  return Bits;
 }
 
 /// Barriers that \p I waits on; a counted wait may leave others pending, not the one
@@ -45,38 +50,105 @@ static unsigned waitsOf(const Instruction &I) {
   return I.WaitMask | (I.CountedBarrier < 6 ? 1u << I.CountedBarrier : 0);
 }
 
-static void follow(const BlameGraph &G, size_t Producer, HazardCheck &Check) {
-  llvm::ArrayRef<Instruction> Code = G.instructions();
-  const Instruction &P = Code[Producer];
-  bool Grouped = P.WriteBarrier == NoBarrier;
-  using State = std::pair<size_t, unsigned>; // instruction, barriers that cover P
-  std::vector<State> Work;
-  llvm::DenseSet<State> Seen;
-  auto Push = [&](size_t From, unsigned Covered) {
-    for (size_t Next : G.successors()[From])
-      if (Seen.insert({Next, Covered}).second)
-        Work.push_back({Next, Covered});
+/// May \p I write predicate \p P? Results are in bits 81–83 and 84–86 of comparisons,
+/// additions with carry, votes, atomics; those named here have none.
+static bool mayWritePredicate(const Instruction &I, unsigned P) {
+  static const llvm::StringRef Never[] = {
+      "VIADD", "FSEL", "SEL",  "FADD", "FMUL", "FFMA",  "MOV",   "SHF",
+      "PRMT",  "I2FP", "DADD", "DMUL", "DFMA", "HADD2", "HMUL2", "HFMA2"};
+  if (llvm::is_contained(Never, I.Mnemonic))
+    return false;
+  switch (I.Class) {
+  case InstrClass::Other:
+  case InstrClass::Shuffle:
+  case InstrClass::Atomic:
+  case InstrClass::GlobalLoad:
+    return I.Hi && (((I.Hi >> 17) & 7) == P || ((I.Hi >> 20) & 7) == P ||
+                    llvm::StringRef(I.Mnemonic).starts_with("R2P"));
+  default:
+    return false;
+  }
+}
+
+namespace {
+/// Follows one result.
+class Follower {
+public:
+  Follower(const BlameGraph &G, size_t Producer, HazardCheck &Check)
+      : G(G), Producer(Producer), P(G.instructions()[Producer]), Check(Check) {}
+  void run();
+
+private:
+  struct State {
+    size_t At;
+    unsigned Covered; ///< barriers of which a wait is one for the result
+    unsigned Pending; ///< bit i: register P.Defs[i] is on the way
+    bool Guarded;     ///< the producer's guard still has its value
   };
-  Push(Producer, Grouped ? 0 : 1u << P.WriteBarrier);
+  void push(State S);
+  void step(State S);
+
+  const BlameGraph &G;
+  size_t Producer;
+  const Instruction &P;
+  HazardCheck &Check;
+  std::vector<State> Work;
+  llvm::DenseSet<std::pair<size_t, unsigned>> Seen;
+  bool Ordered = false, Exclusive = false;
+};
+} // namespace
+
+void Follower::push(State S) {
+  unsigned Key = S.Covered | S.Pending << 6 | unsigned(S.Guarded) << 31;
+  for (size_t Next : G.successors()[S.At])
+    if (Seen.insert({Next, Key}).second)
+      Work.push_back({Next, S.Covered, S.Pending, S.Guarded});
+}
+
+void Follower::step(State S) {
+  const Instruction &I = G.instructions()[S.At];
+  unsigned Reads = touched(I.Uses, P.Defs) & S.Pending;
+  unsigned Writes = touched(I.Defs, P.Defs) & S.Pending;
+  if ((Reads || Writes) && S.Guarded && I.Predicate == P.Predicate &&
+      I.PredicateNegated != P.PredicateNegated) {
+    Exclusive = true;
+    Reads = Writes = 0;
+  }
+  if (Writes && !Reads && P.Class == InstrClass::SharedLoad && I.Class == P.Class) {
+    Ordered = true;
+    // Under a guard some threads keep the earlier result.
+    if (!I.isConditional() || (I.Predicate == P.Predicate && S.Guarded))
+      S.Pending &= ~Writes;
+    Writes = 0;
+    if (!S.Pending)
+      return;
+  }
+  if (Reads || Writes) {
+    Check.Found.push_back({Producer, S.At, !Reads});
+    return;
+  }
+  if (P.WriteBarrier == NoBarrier && I.Class == P.Class && I.WriteBarrier != NoBarrier)
+    S.Covered |= 1u << I.WriteBarrier;
+  S.Guarded = S.Guarded && !mayWritePredicate(I, P.Predicate);
+  push(S);
+}
+
+void Follower::run() {
+  push({Producer, P.WriteBarrier == NoBarrier ? 0 : 1u << P.WriteBarrier,
+        (1u << std::min<size_t>(P.Defs.size(), 24)) - 1, P.isConditional()});
   while (!Work.empty()) {
-    auto [At, Covered] = Work.back();
+    State S = Work.back();
     Work.pop_back();
-    const Instruction &I = Code[At];
-    if (waitsOf(I) & Covered)
+    if (waitsOf(G.instructions()[S.At]) & S.Covered)
       continue;
     if (Seen.size() > WalkLimit) {
       ++Check.GaveUp;
       return;
     }
-    bool Reads = touches(P.Defs, I.Uses);
-    if (Reads || touches(P.Defs, I.Defs)) {
-      Check.Found.push_back({Producer, At, !Reads});
-      continue;
-    }
-    if (Grouped && I.Class == P.Class && I.WriteBarrier != NoBarrier)
-      Covered |= 1u << I.WriteBarrier;
-    Push(At, Covered);
+    step(S);
   }
+  Check.Ordered += Ordered;
+  Check.Exclusive += Exclusive;
 }
 
 HazardCheck checkHazards(const BlameGraph &Graph) {
@@ -86,7 +158,7 @@ HazardCheck checkHazards(const BlameGraph &Graph) {
       continue;
     ++Check.Results;
     Check.Grouped += I.WriteBarrier == NoBarrier;
-    follow(Graph, Index, Check);
+    Follower(Graph, Index, Check).run();
   }
   return Check;
 }

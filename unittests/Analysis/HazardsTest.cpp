@@ -73,6 +73,43 @@ TEST(Hazards, TheLastOfAGroupWaitsForAll) {
   EXPECT_EQ(check({load(4, NoBarrier, S), use(4, 2)}).Found.size(), 1u);
 }
 
+Instruction guarded(Instruction I, unsigned Predicate, bool Negated) {
+  I.Predicate = Predicate;
+  I.PredicateNegated = Negated;
+  return I;
+}
+
+TEST(Hazards, SharedLoadsReturnInOrder) {
+  Instruction Wide = load(4, 0, InstrClass::SharedLoad);
+  Wide.Defs = {4, 5, 6, 7};
+  Instruction Part = load(6, 1, InstrClass::SharedLoad);
+  HazardCheck C = check({Wide, Part, use(6, 2)});
+  EXPECT_TRUE(C.Found.empty());
+  EXPECT_EQ(C.Ordered, 1u);
+  // What the second load leaves is still on the way, and so is all of it in the threads
+  // that do not execute the second one.
+  ASSERT_EQ(check({Wide, Part, use(5, 2)}).Found.size(), 1u);
+  EXPECT_EQ(check({Wide, guarded(Part, 2, false), use(6, 2)}).Found.size(), 1u);
+  EXPECT_EQ(check({load(4, 0), load(4, 1), use(4, 3)}).Found.size(), 1u); // global: not in order
+}
+
+TEST(Hazards, NoThreadExecutesOppositeGuards) {
+  Instruction First = guarded(load(4, NoBarrier, InstrClass::SharedLoad), 1, true);
+  Instruction Other = guarded(load(5, 1, InstrClass::SharedLoad), 1, false);
+  Instruction Move = guarded(use(7), 1, false);
+  Move.Defs = {4};
+  HazardCheck C = check({First, Other, Move, use(4, 2)});
+  EXPECT_TRUE(C.Found.empty());
+  EXPECT_EQ(C.Exclusive, 1u);
+  // The same guard, another one, and one that was computed anew in between.
+  EXPECT_EQ(check({First, Other, guarded(Move, 1, true), use(4, 2)}).Found.size(), 1u);
+  EXPECT_EQ(check({First, Other, guarded(Move, 2, false), use(4, 2)}).Found.size(), 1u);
+  Instruction Compare = use(9);
+  Compare.Mnemonic = "ISETP";
+  Compare.Hi = uint64_t(1) << 17 | uint64_t(7) << 20; // writes P1
+  EXPECT_EQ(check({First, Other, Compare, Move, use(4, 2)}).Found.size(), 1u);
+}
+
 // Calls, several wide and slow instructions, shared memory, atomics, jump tables.
 const char *Source = R"(
 __device__ __noinline__ float helper(float x, int n) {

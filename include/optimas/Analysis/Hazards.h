@@ -28,6 +28,13 @@ struct HazardCheck {
   size_t Results = 0; ///< of variable latency, with a register that we know
   size_t Grouped = 0; ///< of them, those for which a later one of their queue waits
   size_t GaveUp = 0;  ///< paths too many to follow
+  /// Touched before a wait, and rightly so. A load of shared memory overwritten by the
+  /// next one: they return in order, the later value stays. (ptxas loads 16 bytes and,
+  /// right behind, a part of them again.)
+  size_t Ordered = 0;
+  /// An instruction with the opposite guard: no thread executes both. (`@!P1 LDS R27`
+  /// and `@P1 MOV R27` merge two values.)
+  size_t Exclusive = 0;
   std::vector<Hazard> Found;
 };
 
