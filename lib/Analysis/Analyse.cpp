@@ -137,6 +137,23 @@ void Analysis::weigh(std::vector<Evidence> &Stalls, std::vector<Evidence> &Kerne
     E.Weight = Reserved / KernelItems.size();
 }
 
+/// What the whole of each item is worth at most (Evidence::AtMost).
+static void setAtMost(const KernelDiagnosis &K, llvm::MutableArrayRef<Evidence> Items) {
+  const double Headroom = K.headroom();
+  for (Evidence &E : Items) {
+    if (E.Kind == EvidenceKind::Stall && K.TotalSamples > E.Samples)
+      E.AtMost = double(K.TotalSamples) / double(K.TotalSamples - E.Samples);
+    else if (E.Kind == EvidenceKind::Launch && E.Metric == "waves")
+      E.AtMost = 1 / E.Value;
+    else if (E.Kind == EvidenceKind::Launch && E.Metric == "wave_efficiency")
+      E.AtMost = 100 / E.Value;
+    else if (E.Kind == EvidenceKind::Roofline)
+      E.AtMost = Headroom;
+    if (Headroom > 0 && E.AtMost > 0)
+      E.AtMost = std::min(E.AtMost, Headroom);
+  }
+}
+
 llvm::Error Analysis::diagnose(const KernelData &Data, const KernelDiagnosis &K) {
   std::vector<Evidence> Stalls;
   if (C.Options.UsePc) {
@@ -158,6 +175,7 @@ llvm::Error Analysis::diagnose(const KernelData &Data, const KernelDiagnosis &K)
   weigh(Stalls, KernelItems);
   std::vector<Evidence> All = std::move(Stalls);
   llvm::append_range(All, std::move(KernelItems));
+  setAtMost(K, All);
   sortStably(All, [](const Evidence &A, const Evidence &B) {
     return A.Weight > B.Weight;
   });

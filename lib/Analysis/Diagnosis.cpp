@@ -35,6 +35,16 @@ std::vector<const Evidence *> Diagnosis::evidenceOf(FunctionId Kernel) const {
   return Found;
 }
 
+double KernelDiagnosis::headroom() const {
+  double Time = 0;
+  for (const KernelInstance &I : Instances) {
+    if (I.Headroom <= 0)
+      return 0;
+    Time += I.TimeShare / I.Headroom;
+  }
+  return Time > 0 ? 1 / Time : 0;
+}
+
 std::string idText(char Prefix, unsigned Id) {
   return Prefix == 'L' ? "LS" + std::to_string(Id)
                        : Prefix + std::to_string(Id);

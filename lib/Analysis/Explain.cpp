@@ -133,10 +133,27 @@ static std::string relative(llvm::StringRef Path, llvm::StringRef Root) {
   return Path.str();
 }
 
+/// `occupancy 25.0 % (registers); with blocks of 32 threads 25.0 %, of 64 …`.
+static void explainOccupancy(llvm::raw_ostream &OS, const KernelDiagnosis &K) {
+  if (K.TheoreticalOccupancy <= 0)
+    return;
+  OS << llvm::formatv("  occupancy {0}, limited by {1}", percentText(K.TheoreticalOccupancy),
+                      K.OccupancyLimiter);
+  std::string Sizes;
+  for (const BlockSizeChoice &B : K.BlockSizes)
+    Sizes += llvm::formatv("{0}{1}: {2:F0} %", Sizes.empty() ? "" : ", ", B.Threads,
+                           100 * B.Occupancy)
+                 .str();
+  if (!Sizes.empty())
+    OS << "; by threads a block, all else equal: " << Sizes;
+  OS << '\n';
+}
+
 static void explainKernel(llvm::raw_ostream &OS, const KernelDiagnosis &K, const Diagnosis &D,
                           const SourceModel &Model, llvm::StringRef Root, unsigned Columns) {
   OS << llvm::formatv("{0}: {1} of the GPU time, {2} latency samples\n", K.Name,
                       percentText(K.TimeShare), countText(K.LatencySamples));
+  explainOccupancy(OS, K);
   double Total = std::max<double>(1, double(K.LatencySamples));
   std::vector<std::pair<FileId, Page>> Pages; // in order of weight
   for (const Evidence *E : D.evidenceOf(K.Function)) {
@@ -161,6 +178,8 @@ static void explainKernel(llvm::raw_ostream &OS, const KernelDiagnosis &K, const
   OS << '\n';
   for (const Evidence *E : D.evidenceOf(K.Function)) {
     OS << "  " << idText('E', E->Id) << ' ' << E->Sentence << '\n';
+    if (E->AtMost > 1.005)
+      OS << llvm::formatv("     worth at most {0:F2}x\n", E->AtMost);
     for (const Region &R : D.Regions)
       if (llvm::is_contained(R.Evidence, E->Id))
         OS << llvm::formatv("     {0} may change: {1}, {2}:{3}-{4}\n", idText('R', R.Id),

@@ -83,8 +83,10 @@ struct KernelData {
   std::string Name;
   std::vector<const KernelStats *> Stats;
   std::vector<const FunctionSamples *> Samples; ///< helpers that were not inlined too
+  using CounterMap = std::map<std::string, const CounterValue *>;
   /// Counters by name; of several instantiations the one with the most time.
-  std::map<std::string, const CounterValue *> Counters;
+  CounterMap Counters;
+  std::map<std::string, CounterMap> CountersOf; ///< by canonical symbol
   std::optional<double> counter(llvm::StringRef CounterName) const;
 };
 
@@ -160,6 +162,14 @@ Occupancy occupancy(const DeviceInfo &D, const LaunchShape &Shape, unsigned Regi
                     uint64_t StaticShared);
 /// \p D with the limits that its compute capability implies where they are missing.
 DeviceInfo withDefaults(DeviceInfo D);
+
+/// Occupancy with blocks of other sizes; see KernelDiagnosis::BlockSizes.
+std::vector<BlockSizeChoice> blockSizes(const DeviceInfo &D, const LaunchShape &Shape,
+                                        unsigned Registers, uint64_t StaticShared);
+
+/// Fills KernelDiagnosis::Instances; \p Time by canonical symbol.
+void describeInstances(AnalysisContext &C, const KernelData &D,
+                       const std::map<std::string, double> &Time, KernelDiagnosis &K);
 
 Roofline roofline(const DeviceInfo &D, const KernelData &Data,
                   const KernelDiagnosis &K);

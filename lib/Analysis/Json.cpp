@@ -80,6 +80,7 @@ llvm::json::Value toJson(const Evidence &E, llvm::StringRef Root) {
       {"reason", E.Reason},
       {"sentence", utf8(E.Sentence)},
       {"confidence", E.Confidence},
+      {"at_most_speedup", E.AtMost > 0 ? llvm::json::Value(E.AtMost) : nullptr},
       {"provenance", llvm::json::Object{{"profile", utf8(E.ProfileFile)},
                                         {"samples", int64_t(E.Samples)},
                                         {"pcs", std::move(Pcs)}}}};
@@ -141,7 +142,7 @@ static llvm::json::Array dimJson(const Dim3 &D) {
 }
 
 llvm::json::Value toJson(const KernelDiagnosis &K) {
-  llvm::json::Array Symbols, Shapes;
+  llvm::json::Array Symbols, Shapes, Instances, BlockSizes;
   for (const std::string &S : K.Symbols)
     Symbols.push_back(utf8(S));
   for (const LaunchShape &S : K.Shapes)
@@ -150,6 +151,16 @@ llvm::json::Value toJson(const KernelDiagnosis &K) {
                                         {"dynamic_shared", int64_t(S.DynamicShared)},
                                         {"launches", int64_t(S.Launches)},
                                         {"total_ns", int64_t(S.TotalNs)}});
+  for (const KernelInstance &I : K.Instances)
+    Instances.push_back(llvm::json::Object{
+        {"symbol", utf8(I.Symbol)},
+        {"time_share", I.TimeShare},
+        {"headroom", I.Headroom > 0 ? llvm::json::Value(I.Headroom) : nullptr},
+        {"headroom_inferred", I.HeadroomInferred},
+        {"roofline", toJson(I.Roof)}});
+  for (const BlockSizeChoice &B : K.BlockSizes)
+    BlockSizes.push_back(llvm::json::Object{
+        {"threads", B.Threads}, {"occupancy", B.Occupancy}, {"limiter", B.Limiter}});
   return llvm::json::Object{{"name", utf8(K.Name)},
                             {"symbols", std::move(Symbols)},
                             {"in_source", K.Function != NoId},
@@ -165,7 +176,10 @@ llvm::json::Value toJson(const KernelDiagnosis &K) {
                             {"local_per_thread", int64_t(K.LocalPerThread)},
                             {"occupancy", K.TheoreticalOccupancy},
                             {"occupancy_limiter", K.OccupancyLimiter},
+                            {"block_sizes", std::move(BlockSizes)},
                             {"latency_samples", int64_t(K.LatencySamples)},
+                            {"total_samples", int64_t(K.TotalSamples)},
+                            {"instances", std::move(Instances)},
                             {"roofline", toJson(K.Roof)}};
 }
 

@@ -18,6 +18,14 @@ constexpr double ManyWaves = 16;
 /// Part of the last wave that is empty, of all waves, above which it is reported.
 constexpr double TailLoss = 0.15;
 constexpr double LowOccupancy = 0.5;
+/// Part of the time that equal blocks would keep an SM busy for under which they are not
+/// equal, and the shortest kernel of which this is said: starting one takes microseconds.
+constexpr double Balanced = 0.85;
+constexpr uint64_t LongEnoughNs = 20'000;
+/// A kernel that is over as soon as the device can start the next one (2 to 3 us for
+/// launches in a row; L. Zhang et al., "A Study of Single and Multi-device Synchronization
+/// Methods in Nvidia GPUs", IPDPS 2020), launched often enough to matter.
+constexpr uint64_t ShortKernelNs = 5'000, ManyLaunches = 100;
 /// Share of latency samples that wait for memory above which occupancy matters.
 constexpr double MemoryBound = 0.3;
 /// Sectors per request of 4-byte accesses of a full warp are 4; twice that is
@@ -48,8 +56,11 @@ private:
   void addLaunchItem(llvm::StringRef Reason, llvm::StringRef Metric, Direction Move,
                      double Value, llvm::StringRef Unit, std::string Sentence);
   void addAccessLines(Evidence &E, llvm::ArrayRef<InstrClass> Classes);
+  void addShortKernel();
   double memoryShare() const;
   double waves() const;
+  std::optional<double> smBusy() const;
+  std::string otherBlockSize() const;
 
   AnalysisContext &C;
   const KernelData &Data;
@@ -253,6 +264,39 @@ double KernelItems::waves() const {
                        : 0;
 }
 
+/// `; blocks of 128 threads would make it 75.0 %`, empty when no size does better.
+std::string KernelItems::otherBlockSize() const {
+  const BlockSizeChoice *Best = nullptr;
+  for (const BlockSizeChoice &B : K.BlockSizes)
+    if (B.Occupancy > K.TheoreticalOccupancy + 0.01 &&
+        (!Best || B.Occupancy > Best->Occupancy - 1e-9)) // the larger block of two as good
+      Best = &B;
+  return Best ? llvm::formatv("; blocks of {0} threads would make it {1}", Best->Threads,
+                              percentText(Best->Occupancy))
+                    .str()
+              : "";
+}
+
+/// Share of the kernel's time in which an SM has a block, on average over the SMs.
+std::optional<double> KernelItems::smBusy() const {
+  std::optional<double> Active = Data.counter("sm__cycles_active.avg"),
+                        Elapsed = Data.counter("sm__cycles_elapsed.max");
+  if (!Active || !Elapsed || !(*Elapsed > 0))
+    return std::nullopt;
+  return std::min(1.0, *Active / *Elapsed);
+}
+
+void KernelItems::addShortKernel() {
+  if (!K.MedianNs || K.MedianNs >= ShortKernelNs || K.Launches < ManyLaunches)
+    return;
+  addLaunchItem("launch_overhead", "launches", Direction::Down, double(K.Launches),
+                "launches",
+                llvm::formatv("{0} launches of {1} each: that is about the time in which the "
+                              "device starts a kernel, so launching costs as much as the work",
+                              countText(K.Launches), timeText(double(K.MedianNs)))
+                    .str());
+}
+
 void KernelItems::addLaunchItem(llvm::StringRef Reason, llvm::StringRef Metric,
                                 Direction Move, double Value, llvm::StringRef Unit,
                                 std::string Sentence) {
@@ -276,6 +320,7 @@ void KernelItems::addLaunchItem(llvm::StringRef Reason, llvm::StringRef Metric,
 }
 
 void KernelItems::addLaunch() {
+  addShortKernel();
   const LaunchShape *Shape = mainShape(K.Shapes);
   double Waves = waves();
   if (!Shape || Waves <= 0)
@@ -294,6 +339,15 @@ void KernelItems::addLaunch() {
                                 "empty",
                                 countText(Blocks), Waves, countText(Fit))
                       .str());
+  double Equal = Waves < 1 ? Waves : Waves / std::ceil(Waves);
+  std::optional<double> Busy = smBusy();
+  if (C.Options.UseCounters && Busy && K.MedianNs >= LongEnoughNs && *Busy < Balanced * Equal)
+    addLaunchItem("imbalance", "sm_busy", Direction::Up, 100 * *Busy, "%",
+                  llvm::formatv("a multiprocessor has work for {0} of the kernel's time on "
+                                "average, where {1:F2} waves of equal blocks would give {2}: "
+                                "some blocks take longer than others",
+                                percentText(*Busy), Waves, percentText(Equal))
+                      .str());
   if (Waves >= ManyWaves && !hasLoop(C.Model, K.Function))
     addLaunchItem("few_elements_per_thread", "blocks_per_launch", Direction::Down,
                   double(Blocks), "blocks",
@@ -308,10 +362,10 @@ void KernelItems::addLaunch() {
                   100 * K.TheoreticalOccupancy, "%",
                   llvm::formatv("{0} of the warps that fit an SM are resident, limited by "
                                 "{1} ({2} registers a thread, {3} bytes of shared memory a "
-                                "block), while {4} of latency samples wait for memory",
+                                "block), while {4} of latency samples wait for memory{5}",
                                 percentText(K.TheoreticalOccupancy), K.OccupancyLimiter,
                                 K.Registers, K.StaticShared + Shape->DynamicShared,
-                                percentText(memoryShare()))
+                                percentText(memoryShare()), otherBlockSize())
                       .str());
 }
 
@@ -336,6 +390,8 @@ std::map<std::string, double> KernelItems::metrics() {
         100 * K.Roof.FlopPerSecond / K.Roof.PeakFlopPerSecond;
   M["launches"] = double(K.Launches);
   M["theoretical_occupancy"] = 100 * K.TheoreticalOccupancy;
+  if (std::optional<double> Busy = smBusy())
+    M["sm_busy"] = 100 * *Busy;
   if (const LaunchShape *Shape = mainShape(K.Shapes))
     M["blocks_per_launch"] = double(volume(Shape->Grid));
   if (double Waves = waves()) {

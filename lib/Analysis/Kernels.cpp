@@ -215,9 +215,11 @@ KernelDiagnosis Joiner::describe(const KernelData &D) {
     if (!F || F->Id == D.Function)
       Symbols.insert(C.canonical(S->Symbol));
     for (const PcSample &Pc : S->Pcs)
-      for (const StallCount &Stall : Pc.Stalls)
+      for (const StallCount &Stall : Pc.Stalls) {
+        K.TotalSamples += Stall.Samples;
         if (isStall(Stall.Reason))
           K.LatencySamples += C.weigh(Stall);
+      }
     CubinCache::Found Code = C.Cubins.find(*S);
     if (Code.Function && Code.Function->IsKernel && K.Registers == 0) {
       K.Registers = Code.Function->Registers;
@@ -235,12 +237,14 @@ KernelDiagnosis Joiner::describe(const KernelData &D) {
     Occupancy O = occupancy(C.P.Device, *Shape, K.Registers, K.StaticShared);
     K.TheoreticalOccupancy = O.Theoretical;
     K.OccupancyLimiter = O.Limiter;
+    K.BlockSizes = blockSizes(C.P.Device, *Shape, K.Registers, K.StaticShared);
   }
   for (const std::string &Symbol : K.Symbols) {
     K.TimeShare += Time[Symbol]; // normalised by the caller
     K.TimeFromSamples |= Estimated.count(Symbol) > 0;
   }
   K.Roof = roofline(C.P.Device, D, K);
+  describeInstances(C, D, Time, K);
   return K;
 }
 
@@ -262,6 +266,7 @@ KernelTable Joiner::run() {
     KernelData *D = dataFor(V.Symbol);
     if (!D)
       continue;
+    D->CountersOf[C.canonical(V.Symbol)][V.Name] = &V;
     const CounterValue *&Slot = D->Counters[V.Name];
     if (!Slot || Time[C.canonical(V.Symbol)] > Time[C.canonical(Slot->Symbol)])
       Slot = &V;

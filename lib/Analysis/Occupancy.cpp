@@ -85,4 +85,17 @@ Occupancy occupancy(const DeviceInfo &Device, const LaunchShape &Shape,
   return O;
 }
 
+std::vector<BlockSizeChoice> blockSizes(const DeviceInfo &D, const LaunchShape &Shape,
+                                        unsigned Registers, uint64_t StaticShared) {
+  std::vector<BlockSizeChoice> Choices;
+  for (unsigned Threads = D.WarpSize; Threads && Threads <= 1024; Threads *= 2) {
+    LaunchShape Other = Shape;
+    Other.Block = {Threads, 1, 1};
+    Occupancy O = occupancy(D, Other, Registers, StaticShared);
+    if (O.Theoretical > 0)
+      Choices.push_back({Threads, O.Theoretical, O.Limiter});
+  }
+  return Choices;
+}
+
 } // namespace optimas

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "Estimates.h"
 #include "optimas/Analysis/Json.h"
 #include "optimas/Report/Report.h"
 #include <cmath>
@@ -119,7 +120,18 @@ static json::Value resources(const ResourceUsage &U) {
                       {"static_shared", static_cast<int64_t>(U.StaticShared)}};
 }
 
-static json::Value outcome(const CandidateOutcome &C) {
+/// `{kernel, speedup, …}` a kernel, so that measurements beside it can calibrate it.
+static json::Array estimates(const RunRecord &R, const EditSet &Set) {
+  json::Array Out;
+  for (const KernelEstimate &K : estimatesOf(R, Set)) {
+    json::Value V = toJson(K.E);
+    (*V.getAsObject())["kernel"] = json::fixUTF8(K.Kernel);
+    Out.push_back(std::move(V));
+  }
+  return Out;
+}
+
+static json::Value outcome(const CandidateOutcome &C, const RunRecord &R) {
   json::Array Kernels, Before, After, Edits;
   for (const Comparison &K : C.Kernels)
     Kernels.push_back(comparison(K));
@@ -133,6 +145,7 @@ static json::Value outcome(const CandidateOutcome &C) {
                       {"title", json::fixUTF8(C.Title)},
                       {"group", json::fixUTF8(C.Group)},
                       {"edits", std::move(Edits)},
+                      {"estimates", estimates(R, C.Set)},
                       {"verdict", toString(C.Verdict)},
                       {"why", json::fixUTF8(C.Why)},
                       {"how_to_measure", json::fixUTF8(C.HowToMeasure)},
@@ -153,7 +166,7 @@ static json::Value outcome(const CandidateOutcome &C) {
 static json::Value verdict(const RunRecord &R) {
   json::Array Candidates, Ablations;
   for (const CandidateOutcome &C : R.Evaluation.Candidates)
-    Candidates.push_back(outcome(C));
+    Candidates.push_back(outcome(C, R));
   for (const Ablation &A : R.Evaluation.Ablations)
     Ablations.push_back(json::Object{{"edit", idText('D', A.Edit)},
                                      {"transformation", A.Transformation},
@@ -162,7 +175,7 @@ static json::Value verdict(const RunRecord &R) {
                                      {"speedup_with", A.SpeedupWith}});
   const std::optional<CandidateOutcome> &F = R.Evaluation.Final;
   return json::Object{{"kind", F ? toString(F->Verdict) : "no-edit"},
-                      {"final", F ? outcome(*F) : json::Value(nullptr)},
+                      {"final", F ? outcome(*F, R) : json::Value(nullptr)},
                       {"candidates", std::move(Candidates)},
                       {"ablations", std::move(Ablations)},
                       {"machine", R.Evaluation.Machine},

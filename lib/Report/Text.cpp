@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "Estimates.h"
 #include "TextWriter.h"
 #include "llvm/Support/Path.h"
 
@@ -167,6 +168,11 @@ void TextReport::candidate(const CandidateOutcome &C) {
   W.wrapped(formatv("{0}{1}  {2}  [{3}]", C.Kept ? "* " : "", idText('P', C.ProposalId), C.Title,
                     ids('E', Cited)).str(), C.Kept ? 0 : 2, 6);
   W.wrapped(verdictText(C) + (C.Why.empty() ? "" : "  " + C.Why), 6, 6);
+  std::vector<KernelEstimate> Estimates = estimatesOf(R, C.Set);
+  for (const KernelEstimate &E : Estimates)
+    if (E.E.known())
+      W.wrapped("estimated before it was built: " +
+                    (Estimates.size() > 1 ? E.Kernel + " " : "") + estimateText(E.E), 6, 8);
   buildFailure(C);
 }
 

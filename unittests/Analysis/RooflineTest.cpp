@@ -238,6 +238,106 @@ TEST(Launch, ItemsOnlyWhenTheFactsSupportThem) {
   EXPECT_EQ(Reasons({1056 * 20, 1, 1}, {256, 1, 1}, 255), Names{"occupancy"});
 }
 
+TEST(Launch, UnequalBlocksAndShortKernels) {
+  const SourceModel &M = modelOf({{"k.cu", Loop}});
+  const std::string S = "_Z5heavyPKfPfi";
+  auto Item = [&](uint64_t TotalNs, double Active, const char *Reason) {
+    ProfileBuilder B(&M);
+    B.function(S).pc("FADD R5, R3, R5", {"k.cu:4"}, {stall("long_scoreboard", 1000)});
+    B.kernel(S, TotalNs, {1056 * 4, 1, 1});
+    B.P.Kernels[0].Launches = 1000;
+    B.P.Kernels[0].MedianNs = TotalNs / 1000;
+    B.P.Kernels[0].Registers = 32;
+    if (Active > 0) {
+      B.counter(S, "sm__cycles_elapsed.max", 100000);
+      B.counter(S, "sm__cycles_active.avg", Active);
+    }
+    Diagnosis D = diagnose(M, B.P);
+    const Evidence *E = find(D, "heavy", EvidenceKind::Launch, Reason);
+    return E ? std::optional<Evidence>(*E) : std::nullopt;
+  };
+  std::optional<Evidence> Uneven = Item(100'000'000, 60000, "imbalance");
+  ASSERT_TRUE(Uneven);
+  EXPECT_EQ(Uneven->Metric, "sm_busy");
+  EXPECT_NEAR(Uneven->Value, 60, 1e-9);
+  EXPECT_NE(Uneven->Sentence.find("4.00 waves of equal blocks would give 100.0 %"), std::string::npos)
+      << Uneven->Sentence;
+  EXPECT_FALSE(Item(100'000'000, 95000, "imbalance"));
+  EXPECT_FALSE(Item(100'000'000, 0, "imbalance"));     // not measured
+  EXPECT_FALSE(Item(10'000'000, 60000, "imbalance"));  // 10 us: starting it is a part of that
+  std::optional<Evidence> Short = Item(3'000'000, 0, "launch_overhead");
+  ASSERT_TRUE(Short);
+  EXPECT_NE(Short->Sentence.find("1,000 launches of 3.0 us each"), std::string::npos) << Short->Sentence;
+  EXPECT_FALSE(Item(10'000'000, 0, "launch_overhead"));
+}
+
+TEST(Occupancy, OtherBlockSizes) {
+  const SourceModel &M = modelOf({{"k.cu", Loop}});
+  // 1,024 threads of 40 registers: one block of 32 warps, where 51 (48) fit.
+  Diagnosis D = launched(M, {100000, 1, 1}, {1024, 1, 1}, 40, 0);
+  const KernelDiagnosis &K = D.Kernels[0];
+  EXPECT_DOUBLE_EQ(K.TheoreticalOccupancy, 0.5);
+  ASSERT_EQ(K.BlockSizes.size(), 6u);
+  EXPECT_EQ(K.BlockSizes.front().Threads, 32u);
+  EXPECT_DOUBLE_EQ(K.BlockSizes.front().Occupancy, 0.5); // 32 blocks
+  EXPECT_EQ(K.BlockSizes.front().Limiter, "blocks");
+  EXPECT_EQ(K.BlockSizes[3].Threads, 256u);
+  EXPECT_DOUBLE_EQ(K.BlockSizes[3].Occupancy, 0.75);
+  EXPECT_EQ(K.BlockSizes[3].Limiter, "registers");
+  // Said where occupancy is evidence.
+  Diagnosis Low = launched(M, {100000, 1, 1}, {1024, 1, 1}, 64, 64 * 1024);
+  EXPECT_EQ(find(Low, "heavy", EvidenceKind::Launch, "occupancy"), nullptr); // 50 %
+  Diagnosis Lower = launched(M, {100000, 1, 1}, {768, 1, 1}, 64, 0);
+  const Evidence *E = find(Lower, "heavy", EvidenceKind::Launch, "occupancy");
+  ASSERT_NE(E, nullptr);
+  EXPECT_NE(E->Sentence.find("; blocks of 1024 threads would make it 50.0 %"), std::string::npos)
+      << E->Sentence;
+}
+
+/// Work and traffic as the formulas of ncu's SpeedOfLight_RooflineChart.section make them
+/// of the metrics on the same raw page.
+TEST(RecordedRoofline, EqualsNsightComputesChart) {
+  size_t Compared = 0;
+  for (const char *Name : {"topk", "stream", "transpose"}) {
+    Profile P = merged(Name, {"source.csv", "raw.csv"});
+    Diagnosis D = diagnose(exampleModel(Name), P);
+    for (const KernelDiagnosis &K : D.Kernels)
+      for (const KernelInstance &I : K.Instances) {
+        auto Get = [&](const std::string &Metric) {
+          for (const CounterValue &V : P.Counters)
+            if (V.Name == Metric && symbolsMatch(V.Symbol, I.Symbol))
+              return V.Median;
+          return 0.0;
+        };
+        double Dram = Get("dram__bytes.sum.per_second");
+        if (!I.Roof.Available || Dram <= 0)
+          continue;
+        const RooflineLevel &L = I.Roof.Levels.front();
+        ASSERT_EQ(L.Level, "dram");
+        EXPECT_NEAR(L.AchievedBytesPerSecond / Dram, 1, 0.02) << I.Symbol;
+        EXPECT_NEAR(L.CeilingBytesPerSecond / (Get("dram__bytes.sum.peak_sustained") *
+                                               Get("dram__cycles_elapsed.avg.per_second")),
+                    1, 0.02)
+            << I.Symbol;
+        ++Compared;
+        if (I.Roof.Precision != "fp32")
+          continue;
+        const std::string Op = "sass_thread_inst_executed_op_f";
+        double Work = Get("smsp__cycles_elapsed.avg.per_second") *
+                      (Get("smsp__" + Op + "add_pred_on.sum.per_cycle_elapsed") +
+                       Get("smsp__" + Op + "mul_pred_on.sum.per_cycle_elapsed") +
+                       Get("derived__smsp__" + Op + "fma_pred_on_x2"));
+        double Peak = Get("sm__cycles_elapsed.avg.per_second") *
+                      Get("derived__sm__" + Op + "fma_pred_on_x2");
+        EXPECT_NEAR(I.Roof.FlopPerSecond / Work, 1, 0.02) << I.Symbol;
+        EXPECT_NEAR(I.Roof.PeakFlopPerSecond / Peak, 1, 0.02) << I.Symbol;
+        EXPECT_NEAR(L.Intensity / (Work / Dram), 1, 0.02) << I.Symbol;
+        Compared += 3;
+      }
+  }
+  EXPECT_GE(Compared, 17u); // eight kernels, three of them with floating point
+}
+
 TEST(Launch, WithoutShapesNothingIsSaid) {
   const SourceModel &M = modelOf({{"k.cu", Loop}});
   ProfileBuilder B(&M);

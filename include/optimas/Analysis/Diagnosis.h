@@ -75,6 +75,10 @@ struct Evidence {
   uint64_t Samples = 0;
   std::vector<uint64_t> Pcs;
   double Confidence = 1; ///< 0…1
+  /// Speedup of the kernel at most, when the whole of it went away: for a stall T/(T − S)
+  /// with its samples S of the kernel's T (GPA's stall elimination), for a launch the
+  /// empty part of its waves. Never above the roofline's headroom; 0 when unknown.
+  double AtMost = 0;
 
   /// The line to look at: the largest producer's, else the consumer's.
   const LineRef &where() const {
@@ -113,6 +117,25 @@ struct Roofline {
   double Headroom = 1; ///< attainable / achieved
 };
 
+/// One instantiation of a source kernel.
+struct KernelInstance {
+  std::string Symbol;   ///< canonical
+  double TimeShare = 0; ///< of the source kernel's time
+  Roofline Roof;
+  /// Attainable / achieved: the roofline's, or, without counters, that of the
+  /// instantiation with the most time, for the time of this one and the bytes that its
+  /// global loads and stores access; 0 when unknown.
+  double Headroom = 0;
+  bool HeadroomInferred = false;
+};
+
+/// How full an SM would be with blocks of another size.
+struct BlockSizeChoice {
+  unsigned Threads = 0;
+  double Occupancy = 0; ///< 0…1
+  std::string Limiter;
+};
+
 struct KernelDiagnosis {
   FunctionId Function = NoId; ///< NoId when the source of the kernel is not in the model
   std::string Name;           ///< base name of the source kernel
@@ -127,7 +150,15 @@ struct KernelDiagnosis {
   std::string OccupancyLimiter;    ///< `registers`, `shared memory`, `blocks`, `warps`
   Roofline Roof;
   uint64_t LatencySamples = 0;
+  uint64_t TotalSamples = 0; ///< with those of issuing warps: the kernel's time
+  std::vector<KernelInstance> Instances; ///< most time first
+  /// Powers of two from a warp to 1,024 threads, with the registers and the shared memory
+  /// of the block as it is. Empty when the device's limits are unknown.
+  std::vector<BlockSizeChoice> BlockSizes;
   bool Hot = false;
+
+  /// Of all instantiations together, by their time; 0 when one is unknown.
+  double headroom() const;
 };
 
 struct AnalysisOptions {

@@ -17,7 +17,7 @@ namespace optimas {
 llvm::json::Value toJson(const LineRef &L, llvm::StringRef Root = "");
 
 /// `{id, kind, kernel, file, line, producers[], consumer, lines[], needed[], weight,
-/// metric, direction, value, unit, reason, sentence, confidence, provenance}`;
+/// metric, direction, value, unit, reason, sentence, confidence, at_most_speedup, provenance}`;
 /// `file` and `line` are Evidence::where()'s.
 llvm::json::Value toJson(const Evidence &E, llvm::StringRef Root = "");
 
@@ -28,7 +28,8 @@ llvm::json::Value toJson(const Region &R, const SourceModel &Model,
 
 /// `{name, symbols[], hot, launches, total_ns, median_ns, time_share,
 /// time_from_samples, shapes[], registers, static_shared, local_per_thread,
-/// occupancy, occupancy_limiter, latency_samples, roofline}`.
+/// occupancy, occupancy_limiter, block_sizes[], latency_samples, total_samples,
+/// instances[], roofline}`.
 llvm::json::Value toJson(const KernelDiagnosis &K);
 llvm::json::Value toJson(const Roofline &R);
 

@@ -1,0 +1,68 @@
+//===- Estimate.h - What an edit may gain, before it is built ---*- C++ -*-===//
+//
+// Part of optimas-rewrite, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// Estimators after GPA (Zhou et al., "GPA: A GPU Performance Advisor Based on
+/// Instruction Sampling", CGO 2021, section 5), from samples alone: with T samples of a
+/// kernel, each of them a slice of its time, and S of stalls that an edit acts on,
+///   stall elimination   T / (T − S)                    the stall's cause is gone
+///   latency hiding      T / (T − S·(1 − 1/k))          k waits become one
+///   fewer threads       T / (T − S·(1 − 1/k)), S: all stalls; a thread does the work of k
+/// GPA bounds hiding by the issuing samples of the same scope, since it hides latency
+/// behind other instructions. Loads that are put side by side hide each other's latency,
+/// so the bound here is k, and what the memory can deliver: every instantiation's estimate
+/// is capped by its roofline's headroom.
+///
+//===----------------------------------------------------------------------===//
+#ifndef OPTIMAS_ANALYSIS_ESTIMATE_H
+#define OPTIMAS_ANALYSIS_ESTIMATE_H
+
+#include "optimas/Analysis/Diagnosis.h"
+#include "llvm/Support/JSON.h"
+
+namespace optimas {
+
+/// One edit as far as an estimate needs to know it.
+struct PlannedEdit {
+  std::string Transformation; ///< id of the catalogue, or a model's own word
+  std::vector<unsigned> Evidence; ///< cited
+  unsigned Factor = 1; ///< iterations or elements that it puts together, 1 when unknown
+};
+
+struct InstanceEstimate {
+  std::string Symbol;
+  double Speedup = 1;
+  double Headroom = 0; ///< of the instantiation, 0 when unknown
+};
+
+struct Estimate {
+  double Speedup = 0; ///< of the kernel; 0: none, and Why says why
+  /// No model of what the edit does: the cited stalls would have to vanish altogether.
+  bool AtMost = false;
+  double Uncapped = 0; ///< without the roofline
+  double Headroom = 0; ///< of the kernel, 0 when unknown
+  double Acted = 0;    ///< share of the kernel's time that it acts on (S/T)
+  std::string Model;   ///< `stall elimination`, `latency hiding`, `fewer threads`
+  std::vector<InstanceEstimate> Instances;
+  std::string Why;
+
+  bool known() const { return Speedup > 0; }
+  bool capped() const { return Speedup < Uncapped; }
+};
+
+/// The estimate for \p Edits, all together, of one kernel.
+Estimate estimate(const Diagnosis &D, FunctionId Kernel, llvm::ArrayRef<PlannedEdit> Edits);
+
+/// `1.31× (latency hiding acts on 58 % of the time, capped by the roofline)`; why there is
+/// none otherwise.
+std::string estimateText(const Estimate &E);
+/// `{speedup, at_most, uncapped, headroom, acted, model, instances[], why}`.
+llvm::json::Value toJson(const Estimate &E);
+
+} // namespace optimas
+
+#endif // OPTIMAS_ANALYSIS_ESTIMATE_H
