@@ -5,14 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// CUB's algorithms for one type, KEY: code to read for scripts/measure-hazards.
+// CUB's algorithms for one type, OPTIMAS_KEY: code to read for scripts/measure-hazards.
 //
 //===----------------------------------------------------------------------===//
 
 #include <cub/cub.cuh>
 #include <cuda/std/functional>
 
-void reduce(KEY *In, KEY *Out, int N, int *Count, void *Space, size_t Bytes) {
+using Key = OPTIMAS_KEY;
+void reduce(Key *In, Key *Out, int N, int *Count, void *Space, size_t Bytes) {
   cub::DeviceReduce::Sum(Space, Bytes, In, Out, N);
   cub::DeviceReduce::Min(Space, Bytes, In, Out, N);
   cub::DeviceReduce::ReduceByKey(Space, Bytes, In, Out, In, Out, Count, cuda::std::plus<>(), N);
@@ -20,6 +21,6 @@ void reduce(KEY *In, KEY *Out, int N, int *Count, void *Space, size_t Bytes) {
   cub::DeviceScan::ExclusiveSum(Space, Bytes, In, Out, N);
   cub::DeviceSelect::Unique(Space, Bytes, In, Out, Count, N);
   cub::DeviceSelect::If(Space, Bytes, In, Out, Count, N,
-                        [] __device__(KEY A) { return A > KEY(3); });
+                        [] __device__(Key A) { return A > Key(3); });
   cub::DeviceRunLengthEncode::Encode(Space, Bytes, In, Out, Count, Count, N);
 }

@@ -5,13 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// CUB's algorithms for one type, KEY: code to read for scripts/measure-hazards.
+// CUB's algorithms for one type, OPTIMAS_KEY: code to read for scripts/measure-hazards.
 //
 //===----------------------------------------------------------------------===//
 
 #include <cub/cub.cuh>
 
-void segmented(KEY *In, KEY *Out, int N, int Segments, int *Ends, void *Space, size_t Bytes) {
+using Key = OPTIMAS_KEY;
+
+void segmented(Key *In, Key *Out, int N, int Segments, int *Ends, void *Space, size_t Bytes) {
   cub::DeviceSegmentedSort::SortKeys(Space, Bytes, In, Out, N, Segments, Ends, Ends + 1);
   cub::DeviceSegmentedSort::SortPairs(Space, Bytes, In, Out, In, Out, N, Segments, Ends,
                                       Ends + 1);

@@ -5,15 +5,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// CUB's algorithms for one type, KEY: code to read for scripts/measure-hazards.
+// CUB's algorithms for one type, OPTIMAS_KEY: code to read for scripts/measure-hazards.
 //
 //===----------------------------------------------------------------------===//
 
 #include <cub/cub.cuh>
 
-void sort(KEY *In, KEY *Out, int N, void *Space, size_t Bytes) {
+using Key = OPTIMAS_KEY;
+
+void sort(Key *In, Key *Out, int N, void *Space, size_t Bytes) {
   cub::DeviceRadixSort::SortKeys(Space, Bytes, In, Out, N);
   cub::DeviceRadixSort::SortPairsDescending(Space, Bytes, In, Out, In, Out, N);
   cub::DeviceMergeSort::SortKeys(Space, Bytes, Out, N,
-                                 [] __device__(KEY A, KEY B) { return A < B; });
+                                 [] __device__(Key A, Key B) { return A < B; });
 }

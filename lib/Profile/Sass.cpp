@@ -31,6 +31,7 @@ static std::optional<uint64_t> targetOf(const Instruction &I, unsigned Sm) {
 Instruction decodeInstruction(uint64_t Offset, uint64_t Lo, uint64_t Hi,
                               unsigned Sm) {
   constexpr unsigned CgaErrbar = 0x5ab; // the one form with a name of its own
+  constexpr unsigned Reduction = 0x18e;  // RED, called REDG since sm_90
   Instruction I;
   I.Offset = Offset;
   I.Lo = Lo;
@@ -43,7 +44,9 @@ Instruction decodeInstruction(uint64_t Offset, uint64_t Lo, uint64_t Hi,
   I.ReadBarrier = bits(I, 113, 3);
   I.WaitMask = bits(I, 116, 6);
   if (const OpInfo *Op = findOp(I.Opcode & 0x1ff)) {
-    I.Mnemonic = I.Opcode == CgaErrbar ? "CGAERRBAR" : Op->Mnemonic;
+    I.Mnemonic = I.Opcode == CgaErrbar                                ? "CGAERRBAR"
+                 : (I.Opcode & 0x1ff) == Reduction && Sm >= 90 ? "REDG"
+                                                               : Op->Mnemonic;
     I.Class = Op->Class;
     readOperands(I, *Op, Sm);
   } else {

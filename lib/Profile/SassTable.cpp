@@ -84,6 +84,7 @@ static const OpInfo Table[] = {
     {0x091, "ULEA", C::Other, R::Slots, ""},
     {0x092, "ULOP3", C::Other, R::Slots, ""},
     {0x096, "UPRMT", C::Other, R::Slots, ""},
+    {0x097, "UIADD3", C::Other, R::Slots, ""}, // sm_120
     {0x099, "USHF", C::Other, R::Slots, ""},
     {0x09c, "UPLOP3", C::Other, R::Slots, ""},
     {0x0a4, "UIMAD", C::Other, R::Slots, ""},
