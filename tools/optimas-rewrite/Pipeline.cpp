@@ -8,6 +8,7 @@
 #include "Attempts.h"
 #include "EvidenceSource.h"
 #include "Outputs.h"
+#include "optimas/Analysis/CounterStudy.h"
 #include "optimas/Analysis/Explain.h"
 #include "optimas/Analysis/Json.h"
 #include "optimas/Frontend/DumpModel.h"
@@ -175,6 +176,14 @@ Expected<ExitCode> runPipeline(const Settings &S, StringRef Source, const ToolCo
   Expected<LoadedProfile> Loaded = loadEvidence(S, Source, C->BuildDir, Tool.ToolDir);
   if (!Loaded)
     return Loaded.takeError();
+  if (S.ExplainCounters) {
+    Expected<std::string> Text = explainCounters(Loaded->P);
+    if (!Text)
+      return Text.takeError();
+    Say.clear();
+    outs() << *Text;
+    return ExitCode::Done;
+  }
   Say("parsing");
   Expected<SourceModel> Model = buildSourceModel(C->Command, frontendOptions(S, &Loaded->P));
   if (!Model)

@@ -158,6 +158,9 @@ Options::Options(Settings &S) {
       "Explain a catalogue entry, guard rule or evidence kind and stop");
   add(*this, "explain-evidence", S.ExplainEvidence, "",
       "Print the source with its stalls, their causes and the reasons in words, and stop");
+  add(*this, "explain-counters", S.ExplainCounters, "",
+      "Say which few counters explain the kernels' times over a sweep (optimas-profile --sweep) and "
+      "stop");
   add(*this, "dump-evidence", S.DumpEvidence, "",
       "Print hot kernels, evidence and regions as JSON and stop");
   add(*this, "dump-config", S.DumpConfig, "", "Print the effective settings and stop");

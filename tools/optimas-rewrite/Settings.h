@@ -57,6 +57,7 @@ struct Settings {
   // Other.
   bool ListChecks = false, DumpConfig = false, DumpModel = false, DumpEvidence = false;
   bool ExplainEvidence = false;
+  bool ExplainCounters = false;
   std::string Explain, ResourceDir, CudaPath, Collector;
 };
 

@@ -20,6 +20,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -84,6 +85,16 @@ struct CounterTable {
 /// which are the target itself, are left out. A counter's group is its unit, `dram` of
 /// `dram__bytes_read.sum`. EvidenceUnusable where no configuration has the kernel.
 llvm::Expected<CounterTable> counterTable(const Profile &P, llvm::StringRef Symbol);
+
+/// What a counter of Nsight Compute says: quantity, rollup, what much of it means and
+/// which transformations it points to. Absent for one that is not collected here
+/// (lib/Analysis/CounterMeanings.def has all that are).
+std::optional<std::string> counterSentence(llvm::StringRef Metric);
+
+/// For each kernel of a sweep, the one with the most time first, the five counters that
+/// explain its time best, in words, with their stability over seeds. EvidenceUnusable when
+/// \p P is no sweep, or no kernel has MinConfigurations.
+llvm::Expected<std::string> explainCounters(const Profile &P);
 
 } // namespace optimas
 
