@@ -56,7 +56,9 @@ static bool mayWritePredicate(const Instruction &I, unsigned P) {
   static const llvm::StringRef Never[] = {
       "VIADD", "FSEL", "SEL",  "FADD", "FMUL", "FFMA",  "MOV",   "SHF",
       "PRMT",  "I2FP", "DADD", "DMUL", "DFMA", "HADD2", "HMUL2", "HFMA2"};
-  if (llvm::is_contained(Never, I.Mnemonic))
+  llvm::StringRef Name = I.Mnemonic;
+  // What begins with U works on the uniform registers and has their predicates.
+  if (llvm::is_contained(Never, Name) || Name.starts_with("U"))
     return false;
   switch (I.Class) {
   case InstrClass::Other:
@@ -68,6 +70,15 @@ static bool mayWritePredicate(const Instruction &I, unsigned P) {
   default:
     return false;
   }
+}
+
+/// Do results of both come in the order of issue? Loads of shared memory and shuffles go
+/// through one queue: ptxas lets the barrier of the last of them stand for all.
+static bool inOneQueue(const Instruction &A, const Instruction &B) {
+  auto Shared = [](const Instruction &I) {
+    return I.Class == InstrClass::SharedLoad || I.Class == InstrClass::Shuffle;
+  };
+  return A.Class == B.Class || (Shared(A) && Shared(B));
 }
 
 namespace {
@@ -127,7 +138,7 @@ void Follower::step(State S) {
     Check.Found.push_back({Producer, S.At, !Reads});
     return;
   }
-  if (P.WriteBarrier == NoBarrier && I.Class == P.Class && I.WriteBarrier != NoBarrier)
+  if (P.WriteBarrier == NoBarrier && inOneQueue(I, P) && I.WriteBarrier != NoBarrier)
     S.Covered |= 1u << I.WriteBarrier;
   S.Guarded = S.Guarded && !mayWritePredicate(I, P.Predicate);
   push(S);

@@ -71,6 +71,9 @@ TEST(Hazards, TheLastOfAGroupWaitsForAll) {
   EXPECT_EQ(C.Grouped, 1u);
   EXPECT_TRUE(C.Found.empty());
   EXPECT_EQ(check({load(4, NoBarrier, S), use(4, 2)}).Found.size(), 1u);
+  // Shuffles are in the queue of shared memory, global loads are not.
+  EXPECT_TRUE(check({load(4, NoBarrier, InstrClass::Shuffle), load(5, 1, S), use(4, 2)}).Found.empty());
+  EXPECT_EQ(check({load(4, NoBarrier, InstrClass::Shuffle), load(5, 1), use(4, 2)}).Found.size(), 1u);
 }
 
 Instruction guarded(Instruction I, unsigned Predicate, bool Negated) {
@@ -108,6 +111,8 @@ TEST(Hazards, NoThreadExecutesOppositeGuards) {
   Compare.Mnemonic = "ISETP";
   Compare.Hi = uint64_t(1) << 17 | uint64_t(7) << 20; // writes P1
   EXPECT_EQ(check({First, Other, Compare, Move, use(4, 2)}).Found.size(), 1u);
+  Compare.Mnemonic = "UISETP"; // writes UP1
+  EXPECT_TRUE(check({First, Other, Compare, Move, use(4, 2)}).Found.empty());
 }
 
 // Calls, several wide and slow instructions, shared memory, atomics, jump tables.

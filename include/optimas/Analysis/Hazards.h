@@ -40,7 +40,8 @@ struct HazardCheck {
 
 /// Follows every path from every result of variable latency to the first wait on its
 /// scoreboard. One that sets none (of loads that return in order only the last of a
-/// group needs to) counts as waited for where a later one of its kind is.
+/// group needs to) counts as waited for where a later one of its kind is; shuffles and
+/// loads of shared memory are one kind.
 HazardCheck checkHazards(const BlameGraph &Graph);
 
 } // namespace optimas
