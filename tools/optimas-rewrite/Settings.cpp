@@ -94,7 +94,8 @@ Options::Options(Settings &S) {
   add(*this, "cuda-path", S.CudaPath, "dir", "Root of the CUDA toolkit");
   Category = &EvidenceCategory;
   addList(*this, "profile", S.Profiles, "file",
-          "Recorded profile: own JSON, Nsight Compute CSV or .ncu-rep (may repeat)");
+          "Recorded profile: own JSON; Nsight Compute's .ncu-rep or CSV; Nsight Systems' "
+          ".nsys-rep, SQLite or CSV (may repeat)");
   add(*this, "run", S.Run, "command",
       "The program to profile, validate and time, with its arguments");
   add(*this, "run-dir", S.RunDir, "dir", "Where to run it (default: the build folder)");
