@@ -98,7 +98,7 @@ public:
   llvm::Expected<Diagnosis> run();
 
 private:
-  llvm::Error diagnose(const KernelData &Data, const KernelDiagnosis &K);
+  llvm::Error diagnose(const KernelData &Data, KernelDiagnosis &K);
   std::vector<Evidence> listedStalls(std::vector<Evidence> All, uint64_t Total);
   void weigh(std::vector<Evidence> &Stalls, std::vector<Evidence> &KernelItems);
   void number();
@@ -154,11 +154,11 @@ static void setAtMost(const KernelDiagnosis &K, llvm::MutableArrayRef<Evidence> 
   }
 }
 
-llvm::Error Analysis::diagnose(const KernelData &Data, const KernelDiagnosis &K) {
+llvm::Error Analysis::diagnose(const KernelData &Data, KernelDiagnosis &K) {
   std::vector<Evidence> Stalls;
   if (C.Options.UsePc) {
-    uint64_t Total = 0, Lost = 0;
-    std::vector<Evidence> All = stallEvidence(C, Data, Total, Lost);
+    std::vector<Evidence> All = stallEvidence(C, Data, K.Mapping);
+    uint64_t Total = K.Mapping.Total, Lost = K.Mapping.withoutLine();
     Samples += Total;
     WithoutLine += Lost;
     if (Total && Lost == Total)
@@ -218,7 +218,7 @@ llvm::Expected<Diagnosis> Analysis::run() {
   D.Kernels = Table.Kernels;
   for (size_t I = 0; I != Table.Kernels.size(); ++I)
     if (Table.Kernels[I].Hot && Table.Kernels[I].Function != NoId)
-      if (llvm::Error E = diagnose(Table.Data[I], Table.Kernels[I]))
+      if (llvm::Error E = diagnose(Table.Data[I], D.Kernels[I]))
         return std::move(E);
   const std::string &Where =
       C.ProfileFile.empty() ? C.Model.mainFile().Path : C.ProfileFile;
@@ -255,9 +255,8 @@ measureMetrics(const SourceModel &Model, const Profile &P, FunctionId Kernel) {
       continue;
     std::map<std::string, double> Metrics =
         kernelMetrics(C, Table.Data[I], Table.Kernels[I]);
-    uint64_t Total, Lost;
-    for (auto &[Name, Value] :
-         stallMetrics(stallEvidence(C, Table.Data[I], Total, Lost)))
+    SampleMapping Mapping;
+    for (auto &[Name, Value] : stallMetrics(stallEvidence(C, Table.Data[I], Mapping)))
       Metrics[Name] = Value;
     return Metrics;
   }

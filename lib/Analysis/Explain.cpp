@@ -21,6 +21,8 @@ constexpr size_t BarWidth = 10;
 constexpr size_t MaxArrows = 6;
 /// Lines shown around one that matters.
 constexpr unsigned Around = 1;
+/// What is in no statement is named from this share of the samples on.
+constexpr double NamedGap = 0.005;
 
 /// The marks of one line.
 struct Row {
@@ -149,11 +151,33 @@ static void explainOccupancy(llvm::raw_ostream &OS, const KernelDiagnosis &K) {
   OS << '\n';
 }
 
+/// How much of the samples the source below can account for.
+static void explainMapping(llvm::raw_ostream &OS, const SampleMapping &M,
+                           llvm::StringRef Root) {
+  if (!M.Total)
+    return;
+  OS << "  in statements: " << percentText(M.share());
+  if (M.OnBraces)
+    OS << ", of it " << percentText(double(M.OnBraces) / M.Total)
+       << " on the braces of a function";
+  OS << '\n';
+  for (const SampleMapping::Gap &G : M.Gaps) {
+    double Share = double(G.Samples) / M.Total;
+    if (Share < NamedGap)
+      break;
+    OS << "  in none: " << percentText(Share) << ", ";
+    if (!G.Where.Path.empty())
+      OS << relative(G.Where.Path, Root) << ':' << G.Where.Line << ", ";
+    OS << G.Why << '\n';
+  }
+}
+
 static void explainKernel(llvm::raw_ostream &OS, const KernelDiagnosis &K, const Diagnosis &D,
                           const SourceModel &Model, llvm::StringRef Root, unsigned Columns) {
   OS << llvm::formatv("{0}: {1} of the GPU time, {2} latency samples\n", K.Name,
                       percentText(K.TimeShare), countText(K.LatencySamples));
   explainOccupancy(OS, K);
+  explainMapping(OS, K.Mapping, Root);
   double Total = std::max<double>(1, double(K.LatencySamples));
   std::vector<std::pair<FileId, Page>> Pages; // in order of weight
   for (const Evidence *E : D.evidenceOf(K.Function)) {

@@ -134,6 +134,35 @@ private:
   llvm::StringMap<std::string> Canonical;
 };
 
+/// What of the AST a line has.
+enum class LineCover : uint8_t { Nothing, Braces, Statement };
+
+/// Says so for lines of editable files; each file is looked through once.
+class LineCovers {
+public:
+  explicit LineCovers(const SourceModel &Model) : Model(Model) {}
+  LineCover of(FileId File, unsigned Line);
+
+private:
+  const SourceModel &Model;
+  std::map<FileId, std::vector<LineCover>> Files;
+};
+
+/// Sums up one kernel's samples by whether a statement has their line.
+class MappingSum {
+public:
+  explicit MappingSum(const SourceModel &Model) : Model(Model), Covers(Model) {}
+  /// Samples that lie on \p Where, whose path is empty when they have no line.
+  void add(const LineRef &Where, uint64_t Samples);
+  SampleMapping take();
+
+private:
+  const SourceModel &Model;
+  LineCovers Covers;
+  SampleMapping Sum;
+  std::map<std::pair<std::string, unsigned>, SampleMapping::Gap> Gaps;
+};
+
 /// Kernels of the profile joined to the model's, with their share of the time.
 KernelTable joinKernels(AnalysisContext &C, std::vector<std::string> &Notes);
 /// Marks the hot kernels. EvidenceUnusable when none of them is in the model.
@@ -145,9 +174,9 @@ llvm::Error checkFresh(AnalysisContext &C, const KernelTable &Table,
                        std::vector<std::string> &Notes);
 
 /// All stall items of one kernel, largest first, without ids and weights; Value and
-/// Samples are filled. \p Missing receives the samples without a line.
+/// Samples are filled.
 std::vector<Evidence> stallEvidence(AnalysisContext &C, const KernelData &Data,
-                                    uint64_t &Total, uint64_t &WithoutLine);
+                                    SampleMapping &Mapping);
 
 /// Sum of the metric over items: name → samples.
 std::map<std::string, double> stallMetrics(llvm::ArrayRef<Evidence> Items);

@@ -141,6 +141,21 @@ static llvm::json::Array dimJson(const Dim3 &D) {
   return llvm::json::Array{D[0], D[1], D[2]};
 }
 
+static llvm::json::Value mappingJson(const SampleMapping &M) {
+  /// The rest of a long tail of library lines helps nobody.
+  constexpr size_t MaxGaps = 20;
+  llvm::json::Array Gaps;
+  for (const SampleMapping::Gap &G : llvm::ArrayRef(M.Gaps).take_front(MaxGaps))
+    Gaps.push_back(llvm::json::Object{{"file", utf8(G.Where.Path)},
+                                      {"line", G.Where.Line},
+                                      {"why", G.Why},
+                                      {"samples", int64_t(G.Samples)}});
+  return llvm::json::Object{{"samples", int64_t(M.Total)},
+                            {"in_statement", int64_t(M.InStatement)},
+                            {"on_braces", int64_t(M.OnBraces)},
+                            {"gaps", std::move(Gaps)}};
+}
+
 llvm::json::Value toJson(const KernelDiagnosis &K) {
   llvm::json::Array Symbols, Shapes, Instances, BlockSizes;
   for (const std::string &S : K.Symbols)
@@ -180,6 +195,7 @@ llvm::json::Value toJson(const KernelDiagnosis &K) {
                             {"latency_samples", int64_t(K.LatencySamples)},
                             {"total_samples", int64_t(K.TotalSamples)},
                             {"instances", std::move(Instances)},
+                            {"mapping", mappingJson(K.Mapping)},
                             {"roofline", toJson(K.Roof)}};
 }
 

@@ -52,10 +52,10 @@ bool isFetch(llvm::StringRef Reason) { return Reason == "no_instructions"; }
 /// Gathers the items of one kernel.
 class StallCollector {
 public:
-  StallCollector(AnalysisContext &C) : C(C) {}
+  StallCollector(AnalysisContext &C) : Mapping(C.Model), C(C) {}
   void add(const FunctionCode &Code);
   std::vector<Evidence> take(const KernelData &Data);
-  uint64_t Total = 0, WithoutLine = 0;
+  MappingSum Mapping;
 
 private:
   struct Located {
@@ -80,6 +80,7 @@ private:
 
   using Key = std::tuple<std::string, unsigned, std::string, std::vector<LineKey>>;
   AnalysisContext &C;
+  uint64_t Total = 0;
   std::map<Key, Item> Items;
   std::map<std::pair<const FunctionCode *, size_t>, std::vector<Located>> Locations;
   /// Latency samples by instruction, without those at barriers.
@@ -108,7 +109,7 @@ void StallCollector::add(const FunctionCode &Code) {
       if (std::optional<size_t> Index = Code.indexOf(Pc.Offset))
         addStall(Code, *Index, S, Samples);
       else
-        WithoutLine += Samples;
+        Mapping.add(LineRef(), Samples);
     }
 }
 
@@ -128,9 +129,9 @@ void StallCollector::addStall(const FunctionCode &Code, size_t Index,
     bool Last = &Where == &Places.back();
     uint64_t Part = (Last ? Samples : uint64_t(Samples * Share)) - Given;
     Given += Part;
-    if (Where.Line.Path.empty())
-      WithoutLine += Part;
-    else if (Part)
+    if (Part)
+      Mapping.add(Where.Line, Part);
+    if (Part && !Where.Line.Path.empty())
       addAt(Code, Index, Where, S.Reason, Part, Blame);
   }
 }
@@ -342,12 +343,11 @@ std::vector<Evidence> StallCollector::take(const KernelData &Data) {
 }
 
 std::vector<Evidence> stallEvidence(AnalysisContext &C, const KernelData &Data,
-                                    uint64_t &Total, uint64_t &WithoutLine) {
+                                    SampleMapping &Mapping) {
   StallCollector Collector(C);
   for (const FunctionSamples *S : Data.Samples)
     Collector.add(C.code(*S));
-  Total = Collector.Total;
-  WithoutLine = Collector.WithoutLine;
+  Mapping = Collector.Mapping.take();
   std::vector<Evidence> Items = Collector.take(Data);
   std::map<std::string, double> Metrics = stallMetrics(Items);
   for (Evidence &E : Items)

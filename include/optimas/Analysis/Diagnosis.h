@@ -136,6 +136,26 @@ struct BlockSizeChoice {
   std::string Limiter;
 };
 
+/// Where in the source the latency samples of a kernel lie, by their consumers' lines.
+struct SampleMapping {
+  uint64_t Total = 0;       ///< of all stall reasons
+  uint64_t InStatement = 0; ///< on a line of a statement
+  /// Of those: on the braces of a function's body, where the instructions of its begin
+  /// and end (drain) lie. No statement smaller than the whole body has them.
+  uint64_t OnBraces = 0;
+  /// What is in no statement of an editable file.
+  struct Gap {
+    LineRef Where; ///< empty path when there is no line
+    std::string Why;
+    uint64_t Samples = 0;
+  };
+  std::vector<Gap> Gaps; ///< most samples first
+
+  uint64_t withoutLine() const;
+  /// 0…1; 1 without samples.
+  double share() const { return Total ? double(InStatement) / Total : 1; }
+};
+
 struct KernelDiagnosis {
   FunctionId Function = NoId; ///< NoId when the source of the kernel is not in the model
   std::string Name;           ///< base name of the source kernel
@@ -155,6 +175,7 @@ struct KernelDiagnosis {
   /// Powers of two from a warp to 1,024 threads, with the registers and the shared memory
   /// of the block as it is. Empty when the device's limits are unknown.
   std::vector<BlockSizeChoice> BlockSizes;
+  SampleMapping Mapping; ///< of hot kernels whose source is in the model
   bool Hot = false;
 
   /// Of all instantiations together, by their time; 0 when one is unknown.

@@ -29,7 +29,7 @@ llvm::json::Value toJson(const Region &R, const SourceModel &Model,
 /// `{name, symbols[], hot, launches, total_ns, median_ns, time_share,
 /// time_from_samples, shapes[], registers, static_shared, local_per_thread,
 /// occupancy, occupancy_limiter, block_sizes[], latency_samples, total_samples,
-/// instances[], roofline}`.
+/// instances[], mapping{samples, in_statement, on_braces, gaps[]}, roofline}`.
 llvm::json::Value toJson(const KernelDiagnosis &K);
 llvm::json::Value toJson(const Roofline &R);
 
