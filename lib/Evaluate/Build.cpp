@@ -55,7 +55,8 @@ std::string errorsOf(StringRef Log) {
   size_t At = 0, Found = StringRef::npos;
   while (At < Log.size() && Found == StringRef::npos) {
     StringRef Line = Log.substr(At).split('\n').first;
-    if (Line.contains_insensitive("error"))
+    // `nvcc fatal   : Unsupported gpu architecture`, and then make's own `Error 1`.
+    if (Line.contains_insensitive("error") || Line.contains("fatal"))
       Found = At;
     At += Line.size() + 1;
   }

@@ -81,6 +81,10 @@ TEST(BuildLog, KeepsTheErrors) {
   EXPECT_EQ(Kept.find("a.cu(7): error: boom"), 0u);
   EXPECT_LE(Kept.size(), MaxBuildLog);
   EXPECT_EQ(errorsOf("ld: no such file"), "ld: no such file");
+  EXPECT_EQ(errorsOf("nvcc -c a.cu\nnvcc fatal   : Unsupported gpu architecture 'sm_60'\n"
+                     "make: *** [main.o] Error 1\n"),
+            "nvcc fatal   : Unsupported gpu architecture 'sm_60'\n"
+            "make: *** [main.o] Error 1");
 }
 
 /// Real nvcc builds of a program with two kernels, the second with an assert.

@@ -54,7 +54,7 @@ std::vector<std::string> cubinArgs(const CompileCommand &Command, unsigned Sm,
 std::vector<ResourceUsage> parsePtxas(llvm::StringRef Log);
 
 /// The part of a build's output that says what is wrong: from the first line with
-/// `error`, at most MaxBuildLog bytes; the end of the output when there is no such line.
+/// `error` or `fatal`, at most MaxBuildLog bytes; the end of the output when there is no such line.
 std::string errorsOf(llvm::StringRef Log);
 
 struct BuildOutcome {

@@ -53,7 +53,7 @@ void Entry::propose(const CatalogueContext &Context,
   }
 }
 
-static bool linesIn(const Evidence &E, const SourceRange &R) {
+bool liesIn(const Evidence &E, const SourceRange &R) {
   auto In = [&R](const LineRef &L) {
     return L.File == R.File && L.Line >= R.BeginLine && L.Line <= R.EndLine;
   };
@@ -78,7 +78,7 @@ std::vector<HotLoop> hotLoops(const KernelView &View,
       for (const Loop &Inner : View.model().loops())
         if (Inner.Parent == L.Id)
           if (const Statement *I = View.model().statement(Inner.Stmt))
-            if (linesIn(*E, I->Range))
+            if (liesIn(*E, I->Range))
               return true;
       return false;
     });
@@ -95,7 +95,7 @@ bool inLoop(const KernelView &View, const Evidence &E) {
   for (const Loop &L : View.model().loops())
     if (L.Function == View.function().Id)
       if (const Statement *S = View.model().statement(L.Stmt))
-        if (linesIn(E, S->Range))
+        if (liesIn(E, S->Range))
           return true;
   return false;
 }

@@ -64,6 +64,9 @@ struct HotLoop {
 std::vector<HotLoop> hotLoops(const KernelView &View,
                               llvm::ArrayRef<llvm::StringRef> Reasons);
 
+/// Is what waits, or what it waits for, in \p R itself and not in a function called there?
+bool liesIn(const Evidence &E, const SourceRange &R);
+
 /// The loop's plan when its loads can be done in batches.
 Checked<LoopPlan> batchable(const KernelView &View, const Statement &Loop);
 

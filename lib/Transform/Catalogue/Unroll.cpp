@@ -65,8 +65,9 @@ static void propose(const KernelView &View, Report &Out) {
   for (const Choice &C : Choices)
     for (const HotLoop &Hot : hotLoops(View, C.Reasons)) {
       std::vector<const Evidence *> Items = Hot.Items;
-      llvm::erase_if(Items, [](const Evidence *E) {
-        return E->Kind != EvidenceKind::Stall;
+      // What a function called in the loop waits for is not the loop's own control.
+      llvm::erase_if(Items, [&](const Evidence *E) {
+        return E->Kind != EvidenceKind::Stall || !liesIn(*E, Hot.Stmt->Range);
       });
       // Too light to be worth a word when it cannot be done.
       if (expectedSpeedup(weightOf(Items), 1.5) < WorthMeasuring)

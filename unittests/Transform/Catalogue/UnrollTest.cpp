@@ -135,6 +135,18 @@ TEST(UnrollTest, PutsAPragmaBeforeTheLoop) {
   EXPECT_EQ(Ps[0].Edits[0].Text, "#pragma unroll 1");
 }
 
+TEST(UnrollTest, WhatACalledFunctionWaitsForIsNotTheLoops) {
+  Diagnosis D = counted().diagnosis();
+  for (Evidence &E : D.Items)
+    if (E.KernelName == "counting") {
+      // The call's line stays among E.Lines.
+      E.Consumer.Line = 1;
+      E.Producers.front().Where = E.Consumer;
+    }
+  for (const Proposal &P : proposeFromCatalogue({counted().model(), D}, Unrolling).Proposals)
+    EXPECT_NE(P.Group, "counting");
+}
+
 TEST(UnrollTest, DeclinesWithItsRule) {
   EXPECT_THAT(counted().declines("marked", Unrolling),
               ElementsAre(StartsWith("holds-directive@")));
