@@ -74,6 +74,7 @@ static const OpInfo Table[] = {
     {0x046, "VIADDMNMX", C::Other, R::Slots, "dabc"},
     {0x048, "VIMNMX", C::Other, R::Slots, "dax"},
     {0x049, "FFMA2", C::Other, R::Slots, "DABC"},
+    {0x04a, "UVIMNMX", C::Other, R::Slots, ""},
     {0x04b, "FADD2", C::Other, R::Slots, "DAX"},
     {0x076, "FMNMX3", C::Other, R::Slots, "dabc"},
     {0x082, "UMOV", C::Other, R::Slots, ""},
@@ -86,6 +87,7 @@ static const OpInfo Table[] = {
     {0x096, "UPRMT", C::Other, R::Slots, ""},
     {0x097, "UIADD3", C::Other, R::Slots, ""}, // sm_120
     {0x099, "USHF", C::Other, R::Slots, ""},
+    {0x09b, "UBMSK", C::Other, R::Slots, ""},
     {0x09c, "UPLOP3", C::Other, R::Slots, ""},
     {0x0a4, "UIMAD", C::Other, R::Slots, ""},
     {0x0a5, "UIMAD", C::Other, R::Slots, ""},
@@ -175,6 +177,7 @@ static const OpInfo Table[] = {
     {0x1ba, "UBLKCP", C::AsyncCopy, R::Slots, ""},
     {0x1bb, "UBLKRED", C::AsyncCopy, R::Slots, ""},
     {0x1bd, "STAS", C::AsyncCopy, R::Slots, "Ar"},
+    {0x1c2, "R2UR", C::Other, R::Slots, "a"},
     {0x1c3, "S2UR", C::SystemRead, R::Slots, ""},
     {0x1c4, "REDUX", C::Shuffle, R::Slots, "a"},
     {0x1c5, "WARPGROUP", C::Tensor, R::Slots, ""},

@@ -68,6 +68,18 @@ TEST(Sass, WideOperandsListEachRegister) {
   EXPECT_EQ(Constant.Defs, Registers({6, 7}));
 }
 
+TEST(Sass, NamesUniformInstructionsAsCuobjdumpDoes) {
+  // Opcodes and names of the comparison over CUB's code, docs/measurements.md.
+  const std::pair<unsigned, const char *> Known[] = {
+      {0x29b, "UBMSK"}, {0x89b, "UBMSK"}, {0x24a, "UVIMNMX"}, {0x84a, "UVIMNMX"},
+      {0x3c2, "R2UR"},  {0x297, "UIADD3"}, {0x897, "UIADD3"}};
+  for (auto [Opcode, Name] : Known)
+    EXPECT_EQ(decodeInstruction(0, 0x7000 | Opcode, 0, 120).Mnemonic, Name);
+  for (unsigned Sm : {75u, 80u})
+    EXPECT_EQ(decodeInstruction(0, 0x798e, 0, Sm).Mnemonic, "RED");
+  EXPECT_EQ(decodeInstruction(0, 0x798e, 0, 90).Mnemonic, "REDG");
+}
+
 TEST(Sass, AnUnknownOpcodeKeepsItsNumber) {
   Instruction I = decodeInstruction(0, 0x7001, 0);
   EXPECT_EQ(I.Mnemonic, "op_0x1");
