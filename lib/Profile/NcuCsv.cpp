@@ -86,6 +86,17 @@ NcuHead recognizeNcuPage(StringRef Text) {
   return Head;
 }
 
+Error forEachNcuRow(CsvReader &Csv, function_ref<Error(ArrayRef<StringRef>)> Row,
+                    function_ref<Error(const Twine &)> Fail) {
+  auto Each = [&](ArrayRef<StringRef> Cells) -> Expected<bool> {
+    if (!Cells[0].starts_with("=="))
+      if (Error E = Row(Cells))
+        return std::move(E);
+    return true;
+  };
+  return Csv.forEachRow(Each, Fail);
+}
+
 std::optional<Dim3> parseNcuDimension(StringRef Cell) {
   if (!Cell.consume_front("(") || !Cell.consume_back(")"))
     return std::nullopt;

@@ -33,10 +33,11 @@ struct NcuHead {
 /// redirected as a whole.
 NcuHead recognizeNcuPage(llvm::StringRef Text);
 
-/// ncu's own messages between rows: `==PROF== Disconnected …`.
-inline bool isNcuMessage(llvm::ArrayRef<llvm::StringRef> Cells) {
-  return Cells[0].starts_with("==");
-}
+/// Hands each row that is left in \p Csv to \p Row, but for ncu's own messages between
+/// rows (`==PROF== Disconnected …`), until it fails. A cut text is what \p Fail makes of it.
+llvm::Error forEachNcuRow(CsvReader &Csv,
+                          llvm::function_ref<llvm::Error(llvm::ArrayRef<llvm::StringRef>)> Row,
+                          llvm::function_ref<llvm::Error(const llvm::Twine &)> Fail);
 
 /// `(8192, 1, 1)`; nothing for what is not three numbers.
 std::optional<Dim3> parseNcuDimension(llvm::StringRef Cell);

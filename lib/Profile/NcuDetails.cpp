@@ -113,14 +113,13 @@ StringRef DetailsPage::metricOf(ArrayRef<StringRef> Cells) const {
 
 Error DetailsPage::readNumberFormat() {
   CsvReader Rows = Csv; // the rows are read again
-  auto Look = [&](ArrayRef<StringRef> Cells) -> Expected<bool> {
-    if (Cells.size() > LastNeeded && !isNcuMessage(Cells) &&
-        !Cells[*Metric].starts_with("device__attribute_"))
+  auto Look = [&](ArrayRef<StringRef> Cells) {
+    if (Cells.size() > LastNeeded && !Cells[*Metric].starts_with("device__attribute_"))
       Numbers.look(Cells[*Value]);
-    return true;
+    return Error::success();
   };
   // The second reading has the line.
-  if (Error E = Rows.forEachRow(Look, [](const Twine &) { return Error::success(); }))
+  if (Error E = forEachNcuRow(Rows, Look, [](const Twine &) { return Error::success(); }))
     return E;
   std::string Problem = Numbers.problem();
   return Problem.empty() ? Error::success() : unusableRawPage(Problem, Name);
@@ -181,13 +180,9 @@ Expected<Profile> DetailsPage::read() {
     return std::move(E);
   if (Error E = readNumberFormat())
     return std::move(E);
-  auto Row = [&](ArrayRef<StringRef> Cells) -> Expected<bool> {
-    if (!isNcuMessage(Cells))
-      if (Error E = readRow(Cells))
-        return std::move(E);
-    return true;
-  };
-  if (Error E = Csv.forEachRow(Row, [&](const Twine &What) { return fail(What); }))
+  if (Error E = forEachNcuRow(
+          Csv, [&](ArrayRef<StringRef> Cells) { return readRow(Cells); },
+          [&](const Twine &What) { return fail(What); }))
     return std::move(E);
   if (Launches.empty())
     return unusableRawPage("the page has no launches: ncu profiled no kernel", Name);

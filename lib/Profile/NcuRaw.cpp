@@ -108,16 +108,16 @@ Error RawPage::readHead() {
 /// Looks at every number.
 Error RawPage::readNumberFormat() {
   CsvReader Rows = Csv; // the rows are read again
-  auto Look = [&](ArrayRef<StringRef> Cells) -> Expected<bool> {
+  auto Look = [&](ArrayRef<StringRef> Cells) {
     for (size_t I = 0; I < std::min(Cells.size(), Columns.size()); ++I)
       // Device attributes are whole numbers, names and versions.
-      if (Columns[I].Metric && !isNcuMessage(Cells) &&
+      if (Columns[I].Metric &&
           !StringRef(Columns[I].Name).starts_with("device__attribute_"))
         Numbers.look(Cells[I]);
-    return true;
+    return Error::success();
   };
   // The second reading has the line.
-  if (Error E = Rows.forEachRow(Look, [](const Twine &) { return Error::success(); }))
+  if (Error E = forEachNcuRow(Rows, Look, [](const Twine &) { return Error::success(); }))
     return E;
   std::string Problem = Numbers.problem();
   return Problem.empty() ? Error::success() : unusableRawPage(Problem, Name);
@@ -159,13 +159,9 @@ Expected<Profile> RawPage::read() {
     return std::move(E);
   if (Error E = readNumberFormat())
     return std::move(E);
-  auto Row = [&](ArrayRef<StringRef> Cells) -> Expected<bool> {
-    if (!isNcuMessage(Cells))
-      if (Error E = readLaunch(Cells))
-        return std::move(E);
-    return true;
-  };
-  if (Error E = Csv.forEachRow(Row, [&](const Twine &What) { return fail(What); }))
+  if (Error E = forEachNcuRow(
+          Csv, [&](ArrayRef<StringRef> Cells) { return readLaunch(Cells); },
+          [&](const Twine &What) { return fail(What); }))
     return std::move(E);
   if (Metrics.launches() == 0)
     return unusableRawPage("the page has no launches: ncu profiled no kernel",

@@ -336,13 +336,9 @@ Error SourcePage::readRow(ArrayRef<StringRef> Cells) {
 Expected<Profile> SourcePage::read() {
   if (Error E = readNumberFormat())
     return std::move(E);
-  auto Row = [&](ArrayRef<StringRef> Cells) -> Expected<bool> {
-    if (!isNcuMessage(Cells))
-      if (Error E = readRow(Cells))
-        return std::move(E);
-    return true;
-  };
-  if (Error E = Csv.forEachRow(Row, [&](const Twine &What) { return fail(What); }))
+  if (Error E = forEachNcuRow(
+          Csv, [&](ArrayRef<StringRef> Cells) { return readRow(Cells); },
+          [&](const Twine &What) { return fail(What); }))
     return std::move(E);
   if (ExpectFunction || ExpectHeader)
     return fail("the file ends in a block's head: it is cut short");
