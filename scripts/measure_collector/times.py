@@ -1,0 +1,178 @@
+"""Step times: what one launch takes, by each tool that says so.
+
+CUPTI's activity records time the program as it runs. Nsight Compute awaits each launch; with
+one metric it runs a kernel once, with --set full some forty times, and then it puts back what
+the kernel wrote before each. clocked-stream reads the device's clock in the kernel itself, so
+it tells whether a kernel runs differently under a tool or the tool counts from elsewhere."""
+import collections
+import json
+import os
+import re
+import shutil
+import statistics
+
+from agreement import natural_times
+from common import check, collect, cuda, collector, figures, out, result, run, save, show_errors
+from ncu import export, read_raw_page, short
+
+ALONE = ("--metrics", "gpu__time_duration.sum")
+TRAFFIC = ("--metrics", "gpu__time_duration.sum,dram__bytes_read.sum,dram__bytes_write.sum,"
+           "sm__cycles_elapsed.max")
+# The last of float's launches and the first of double's; topk and transpose have fewer.
+SOME = {"topk": ("-s", 2, "-c", 3), "transpose": ("-s", 17, "-c", 6), "stream": ("-s", 90, "-c", 20)}
+
+
+def ncu_raw(label, program, *options, args=(), timeout=60):
+    """Kernel -> metric -> values of the launches in order; {} where ncu failed."""
+    report = f"{out}/{label}"
+    if os.path.exists(report + ".ncu-rep"):
+        os.remove(report + ".ncu-rep")
+    p = run("ncu", "--clock-control", "none", "--cache-control", "none", *options, "-f", "-o",
+            report, f"{out}/bin/{program}", *args, timeout=timeout)
+    passes = collections.Counter(re.findall(r"- (\d+) pass", p.out + p.err))
+    print(f"  ncu: {p.wall:.1f} s, passes {dict(passes)}")
+    figures.setdefault("ncu_passes", {})[label] = dict(passes)
+    if not os.path.exists(report + ".ncu-rep"):
+        print(p.out[-600:])
+        return {}, p
+    raw = read_raw_page(export(report, "raw", "--print-kernel-base", "mangled"))
+    os.remove(report + ".ncu-rep")
+    return raw, p
+
+
+def durations(raw):
+    return {name: metrics["gpu__time_duration.sum"] for name, metrics in raw.items()
+            if metrics.get("gpu__time_duration.sum")}
+
+
+def counted_once(program):
+    """Our range profiler with the one metric."""
+    p = collect(f"times-{program}-counted", program, mode="counters", LAUNCHES=20, timeout=60,
+                METRICS="gpu__time_duration.sum ns")
+    show_errors(p)
+    return {short(c["symbol"]): [c["median"]] for one in p.profiles for c in one["counters"]}
+
+
+def later(ns):
+    """The median of the launches from the second on."""
+    return statistics.median(ns[1:] or ns)
+
+
+def compare(program, full):
+    """Medians of each way, kernel by kernel; the activity records against one pass of ncu."""
+    ways = collections.OrderedDict()
+    ways["activity"] = natural_times(f"times-{program}", program)
+    raw, _ = ncu_raw(f"times-{program}-alone", program, *ALONE)
+    ways["one pass"] = durations(raw)
+    traffic, _ = ncu_raw(f"times-{program}-traffic", program, *TRAFFIC)
+    ways["with traffic"] = durations(traffic)
+    application, _ = ncu_raw(f"times-{program}-application", program, "--replay-mode",
+                             "application", *ALONE)
+    ways["application"] = durations(application)
+    ways["counted"] = counted_once(program)
+    if full:
+        ways["set full"] = durations(
+            ncu_raw(f"times-{program}-full", program, "--set", "full", *SOME[program])[0])
+    offs = {}
+    for kernel, ns in ways["activity"].items():
+        medians = {way: later(of[kernel]) for way, of in ways.items() if of.get(kernel)}
+        mine = medians["activity"]
+        figures.setdefault("medians_ns", {})[f"{program} {kernel}"] = medians
+        bytes_ = [later(traffic[kernel].get(m, [float("nan")])) / 1e6 if kernel in traffic else
+                  float("nan") for m in ("dram__bytes_read.sum", "dram__bytes_write.sum")]
+        cycles = (later(traffic[kernel]["sm__cycles_elapsed.max"])
+                  if traffic.get(kernel, {}).get("sm__cycles_elapsed.max") else float("nan"))
+        result(f"{kernel:16} " + ", ".join(
+            f"{way} {ns_ / 1e3:.2f}" + ("" if way == "activity" else f" ({100 * (mine / ns_ - 1):+.2f} %)")
+            for way, ns_ in medians.items()) +
+            f" us; read {bytes_[0]:.1f} written {bytes_[1]:.1f} MB, {cycles:.0f} cycles")
+        if "one pass" in medians:
+            offs[kernel] = mine / medians["one pass"] - 1
+    worst = max(map(abs, offs.values()), default=1)
+    result(f"{program}: activity against one pass of ncu differs by at most {100 * worst:.2f} %")
+    check(f"{program} kernel times within 2 % of ncu in one pass", offs and worst <= 0.02,
+          {k: round(v, 4) for k, v in offs.items() if abs(v) > 0.02})
+    save()
+
+
+def spans(p):
+    """(kernel, with events) -> the line that clocked-stream printed."""
+    lines = [json.loads(line) for line in p.out.splitlines() if line.startswith("{")]
+    return {(line["kernel"], line["events"]): line for line in lines}
+
+
+KINDS = ("copy", "mul", "add", "triad", "dot")
+
+
+def plain(kernel):
+    """`copy<float>` of `clocked<float,0>`."""
+    match = re.fullmatch(r"clocked<(\w+),\(?\w*\)?(\d)>", kernel)
+    return f"{KINDS[int(match[2])]}<{match[1]}>" if match else kernel
+
+
+def clocked():
+    """The device's clock in the kernels, bare and under each tool."""
+    rounds, size = 20, 1 << 25
+    bare = spans(run(f"{out}/bin/clocked-stream", size, rounds, timeout=40))
+    stem = f"{out}/raw/clocked"
+    p = run(f"{out}/bin/clocked-stream", size, rounds, timeout=40, CUDA_INJECTION64_PATH=collector,
+            OPTIMAS_COLLECT="time", OPTIMAS_CUPTI_PATH=cuda, OPTIMAS_COLLECT_LOG=f"{stem}.log",
+            OPTIMAS_COLLECT_OUTPUT=f"{stem}.jsonl")
+    active = spans(p)
+    activity = {}
+    if os.path.exists(f"{stem}.jsonl"):
+        for line in map(json.loads, open(f"{stem}.jsonl")):
+            if "kernel" in line:
+                activity[plain(short(line["kernel"]))] = line["ns"]
+    raw, p = ncu_raw("clocked-alone", "clocked-stream", *ALONE, args=(size, 5))
+    alone, one_pass = spans(p), {plain(k): v for k, v in durations(raw).items()}
+    raw, p = ncu_raw("clocked-full", "clocked-stream", "--set", "full", "-c", 20, args=(size, 2))
+    full, full_ns = spans(p), {plain(k): v for k, v in durations(raw).items()}
+    for (kernel, events), b in bare.items():
+        if events:
+            continue
+        with_events, a, o, f = (bare.get((kernel, True), {}), active.get((kernel, False), {}),
+                                alone.get((kernel, False), {}), full.get((kernel, False), {}))
+        # Both loops launch each kernel `rounds` times; the first has no events.
+        records = activity.get(kernel, [])[1:rounds]
+        row = {"bare": b, "bare_events": with_events, "activity": a, "one_pass": o, "full": f,
+               "activity_ns": statistics.median(records) if records else None,
+               "one_pass_ns": later(one_pass.get(kernel, [0])),
+               "full_ns": later(full_ns.get(kernel, [0]))}
+        figures.setdefault("clocked", {})[kernel] = row
+        get = lambda d, key: d.get(key, float("nan"))
+        result(f"{kernel:14} in the kernel: bare {get(b, 'span_ns') / 1e3:.2f} us at "
+               f"{get(b, 'sm_ghz'):.3f} GHz, under activity {get(a, 'span_ns') / 1e3:.2f} at "
+               f"{get(a, 'sm_ghz'):.3f}, ncu's one pass {get(o, 'span_ns') / 1e3:.2f} at "
+               f"{get(o, 'sm_ghz'):.3f}, set full {get(f, 'span_ns') / 1e3:.2f} at {get(f, 'sm_ghz'):.3f}; "
+               f"by the tools: events {get(with_events, 'event_ns') / 1e3:.2f} (span then "
+               f"{get(with_events, 'span_ns') / 1e3:.2f}), activity "
+               f"{(row['activity_ns'] or 0) / 1e3:.2f}, ncu's one pass {row['one_pass_ns'] / 1e3:.2f}, "
+               f"set full {row['full_ns'] / 1e3:.2f}; timer step {get(b, 'timer_step_ns')} ns")
+    check("the clock in the kernels was read", len(bare) == 20 and len(active) == 20 and alone,
+          (len(bare), len(active), len(alone)))
+    save()
+
+
+def full_by_application():
+    """--set full with the program run once a pass: kernels keep their neighbours."""
+    raw, p = ncu_raw("times-stream-full-application", "stream", "--set", "full", "--replay-mode",
+                     "application", args=(1 << 25, 3), timeout=110)
+    medians = figures.get("medians_ns", {})
+    for kernel, ns in durations(raw).items():
+        mine = medians.get(f"stream {kernel}", {}).get("activity")
+        if mine:
+            result(f"{kernel:16} set full, application replay {later(ns) / 1e3:.2f} us, activity "
+                   f"{mine / 1e3:.2f} ({100 * (mine / later(ns) - 1):+.2f} %)")
+    figures["full_application_ns"] = durations(raw)
+    figures["full_application_s"] = p.wall
+
+
+def times():
+    if not shutil.which("ncu"):
+        return check("ncu is here", False)
+    compare("stream", full=True)
+    clocked()
+    for program in ("topk", "transpose"):
+        compare(program, full=True)
+    full_by_application()
