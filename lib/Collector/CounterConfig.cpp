@@ -74,6 +74,12 @@ bool CounterConfig::plan(const std::vector<const char *> &Some) {
   return true;
 }
 
+void CounterConfig::takeNames() {
+  Names.clear();
+  for (const MetricRequest &M : Metrics)
+    Names.push_back(M.Name.c_str());
+}
+
 bool CounterConfig::prepare(const std::string &TheChip,
                             const std::vector<uint8_t> &TheAvailability,
                             const std::vector<MetricRequest> &Wanted,
@@ -98,12 +104,7 @@ bool CounterConfig::prepare(const std::string &TheChip,
   Close.pHostObject = Lookup;
   Cupti.cuptiProfilerHostDeinitialize(&Close);
 
-  auto TakeNames = [&] {
-    Names.clear();
-    for (const MetricRequest &M : Metrics)
-      Names.push_back(M.Name.c_str());
-  };
-  TakeNames();
+  takeNames();
   if (!Names.empty() && !plan(Names)) {
     // One of them cannot be counted after all: find out which.
     std::vector<MetricRequest> Good;
@@ -113,7 +114,7 @@ bool CounterConfig::prepare(const std::string &TheChip,
       else
         Missing.push_back(M.Name);
     Metrics = std::move(Good);
-    TakeNames();
+    takeNames();
     if (!Names.empty() && !plan(Names)) {
       Error = "CUPTI cannot plan these counters together: ask for fewer";
       return false;
@@ -128,6 +129,31 @@ bool CounterConfig::prepare(const std::string &TheChip,
   for (const std::string &Name : Missing)
     logLine("counters: %s has no %s", Chip.c_str(), Name.c_str());
   return true;
+}
+
+bool CounterConfig::keepOnePass(std::string &Error) {
+  std::vector<MetricRequest> Kept;
+  std::vector<const char *> Fitting;
+  for (const MetricRequest &M : Metrics) {
+    Fitting.push_back(M.Name.c_str());
+    if (plan(Fitting) && Passes == 1) {
+      Kept.push_back(M);
+      continue;
+    }
+    Fitting.pop_back();
+    Left.push_back(M.Name);
+  }
+  if (Kept.empty()) {
+    Error = "none of these counters fits into one pass";
+    return false;
+  }
+  Metrics = std::move(Kept);
+  takeNames();
+  logLine("counters: %zu metrics in one pass, %zu left", Names.size(), Left.size());
+  if (plan(Names))
+    return true;
+  Error = "CUPTI cannot plan these counters together: ask for fewer";
+  return false;
 }
 
 bool CounterConfig::evaluate(const std::vector<uint8_t> &CounterData,

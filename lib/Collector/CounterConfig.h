@@ -34,10 +34,17 @@ public:
   bool prepare(const std::string &Chip, const std::vector<uint8_t> &Availability,
                const std::vector<MetricRequest> &Wanted, std::string &Error);
 
+  /// After prepare(): keeps the first of metrics() that fit into one pass together, in
+  /// their order; the others stand in left(). Returns false and a sentence when each needs
+  /// several passes.
+  bool keepOnePass(std::string &Error);
+
   const std::vector<MetricRequest> &metrics() const { return Metrics; }
   /// The names as CUPTI wants them.
   const std::vector<const char *> &names() const { return Names; }
   const std::vector<std::string> &missing() const { return Missing; }
+  /// Metrics that keepOnePass() put aside.
+  const std::vector<std::string> &left() const { return Left; }
   const std::vector<uint8_t> &image() const { return Image; }
   /// How often a kernel must run for all metrics.
   size_t passes() const { return Passes; }
@@ -48,13 +55,14 @@ public:
 private:
   bool open(CUpti_Profiler_Host_Object *&Host);
   bool plan(const std::vector<const char *> &Some);
+  void takeNames();
   void close();
 
   std::string Chip;
   std::vector<uint8_t> Availability, Image;
   std::vector<MetricRequest> Metrics;
   std::vector<const char *> Names; ///< into Metrics
-  std::vector<std::string> Missing;
+  std::vector<std::string> Missing, Left;
   CUpti_Profiler_Host_Object *Host = nullptr;
   size_t Passes = 0;
 };

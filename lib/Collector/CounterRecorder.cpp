@@ -8,7 +8,7 @@
 /// \file
 /// Counts the first launches of each selected kernel. The range profiler is started
 /// when such a launch is entered and stopped when it returns; in between CUPTI runs the
-/// kernel once a pass, and waits for it.
+/// kernel once a pass (with application replay: once), and waits for it.
 ///
 //===----------------------------------------------------------------------===//
 #include "ApiCalls.h"
@@ -47,7 +47,8 @@ public:
 private:
   struct Kernel {
     bool Selected = false;
-    unsigned Launches = 0;
+    uint64_t Launches = 0; ///< all, counted or not
+    unsigned Begun = 0;    ///< those that were to be counted
     std::vector<std::vector<double>> Values; ///< by launch, in the order of the metrics
   };
   void resource(CUpti_CallbackId Id, const CUpti_ResourceData &R);
@@ -111,7 +112,7 @@ RangeCounter *CounterRecorder::counterOf(CUcontext Context) {
   auto [At, New] = Counters.try_emplace(Context);
   if (!New)
     return At->second.get();
-  auto Counter = std::make_unique<RangeCounter>(Context);
+  auto Counter = std::make_unique<RangeCounter>(Context, O.ReplayMode);
   std::string Error;
   if (!Counter->enable(O.Metrics, Error)) {
     logError("counters are off: %s", Error.c_str());
@@ -120,8 +121,10 @@ RangeCounter *CounterRecorder::counterOf(CUcontext Context) {
   }
   for (const std::string &Name : Counter->config().missing())
     note("this chip has no counter " + Name + ": skipped");
-  if (Metrics.empty())
+  if (Metrics.empty()) {
     Metrics = Counter->config().metrics();
+    Data.Counting.Left = Counter->config().left();
+  }
   At->second = std::move(Counter);
   return At->second.get();
 }
@@ -139,17 +142,20 @@ void CounterRecorder::entered(const LaunchCall &Call, CUcontext Context) {
   Kernel &K = At->second;
   if (New)
     K.Selected = isSelected(Call.Symbol, O.Kernels);
-  if (!K.Selected || K.Launches >= O.Launches || isCapturing(Call.Stream))
+  if (!K.Selected || isCapturing(Call.Stream))
+    return;
+  ++K.Launches;
+  if (K.Begun >= O.Launches)
     return;
   RangeCounter *Counter = counterOf(Context);
   // Metrics of devices of two kinds cannot stand in one list.
   if (!Counter || Counter->config().metrics().size() != Metrics.size())
     return;
-  ++K.Launches;
-  logLine("counting launch %u of %s", K.Launches, Call.Symbol.c_str());
+  ++K.Begun;
+  logLine("counting launch %u of %s", K.Begun, Call.Symbol.c_str());
   std::string Error;
   if (!Counter->begin(Error)) {
-    logError("launch %u of %s is not counted: %s", K.Launches, Call.Symbol.c_str(),
+    logError("launch %u of %s is not counted: %s", K.Begun, Call.Symbol.c_str(),
              Error.c_str());
     return note("counters failed: " + Error);
   }
@@ -207,6 +213,8 @@ void CounterRecorder::finish() {
     logError("a counted launch does not return: the counters may be incomplete");
   for (auto &[Symbol, K] : Kernels) {
     size_t Lost = 0;
+    if (K.Selected)
+      Data.Counting.Launches[Symbol] = K.Launches;
     for (size_t M = 0; M < Metrics.size() && !K.Values.empty(); ++M) {
       CounterFields C{Symbol, Metrics[M].Name, Metrics[M].Unit, {}};
       for (const std::vector<double> &Values : K.Values)
@@ -219,6 +227,7 @@ void CounterRecorder::finish() {
       note("CUPTI could not decode " + std::to_string(Lost) + " sums of " + Symbol +
            ": they are left out (report it with the log of --log=FILE)");
   }
+  Data.Counting.Replay = O.ReplayMode == Replay::Kernel ? "kernel" : "application";
   if (HaveDevice)
     Data.Device = deviceFields(Device);
   File.write(profileJson(Data));

@@ -92,6 +92,11 @@ static bool parsePass(const std::string &Text, Options &Result) {
   return true;
 }
 
+static bool parseReplay(const std::string &Text, Options &Result) {
+  Result.ReplayMode = Text == "application" ? Replay::Application : Replay::Kernel;
+  return Text == "application" || Text == "kernel";
+}
+
 static bool parseList(const std::string &Text, std::vector<uint64_t> &List) {
   for (const std::string &Part : split(Text, ',')) {
     uint64_t Value;
@@ -180,6 +185,8 @@ bool parseOptions(const std::function<const char *(const char *)> &Get,
              Result.Launches = unsigned(Number);
              return Ok;
            }) &&
+      Read("OPTIMAS_COLLECT_REPLAY", "kernel or application",
+           [&](const std::string &V) { return parseReplay(V, Result); }) &&
       Read("OPTIMAS_COLLECT_GLOBALS", "0 or 1", [&](const std::string &V) {
         Result.Globals = V != "0";
         return V == "0" || V == "1";

@@ -284,6 +284,10 @@ std::string profileJson(const ProfileData &Data) {
                {"kernels", Kernels}};
   if (!Data.Counters.empty())
     Root["counters"] = countersJson(Data);
+  if (!Data.Counting.Replay.empty())
+    Root["counting"] = {{"replay", Data.Counting.Replay},
+                        {"left", Data.Counting.Left},
+                        {"launches", Data.Counting.Launches}};
   // Paths and names of another program need not be UTF-8.
   return Root.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

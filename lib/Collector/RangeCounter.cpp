@@ -54,7 +54,8 @@ bool RangeCounter::enable(const std::vector<MetricRequest> &Wanted, std::string 
   if (failed(Cupti.cuptiDeviceGetChipName(&Chip), "cuptiDeviceGetChipName", Error))
     return false;
   // Asked before the profiler is enabled: with a session open it may fail.
-  if (!Config.prepare(Chip.pChipName, availability(Context), Wanted, Error))
+  if (!Config.prepare(Chip.pChipName, availability(Context), Wanted, Error) ||
+      (Mode == Replay::Application && !Config.keepOnePass(Error)))
     return false;
   auto Enable = OPTIMAS_PARAMS(CUpti_RangeProfiler_Enable);
   Enable.ctx = Context;
@@ -94,7 +95,10 @@ bool RangeCounter::begin(std::string &Error) {
   Set.counterDataImageSize = Data.size();
   Set.pCounterDataImage = Data.data();
   Set.range = CUPTI_AutoRange;
-  Set.replayMode = CUPTI_KernelReplay;
+  // With user replay CUPTI leaves memory alone: even before a single pass, kernel replay may
+  // save what the kernel writes, which then waits in the L2 cache to be written back.
+  Set.replayMode = Mode == Replay::Kernel ? CUPTI_KernelReplay : CUPTI_UserReplay;
+  Set.targetNestingLevel = 1;
   Set.maxRangesPerPass = 1;
   Set.numNestingLevels = 1;
   Set.minNestingLevel = 1;

@@ -12,12 +12,13 @@
 
 namespace optimas::collector {
 
-/// The range profiler of one context, in automatic ranges with kernel replay: CUPTI
-/// saves what the kernel may write, runs it once a pass and restores the memory
-/// between. Not thread-safe: callers hold their lock.
+/// The range profiler of one context, in automatic ranges. With kernel replay CUPTI saves
+/// what the kernel may write, runs it once a pass and restores the memory between; with
+/// application replay it runs once, for the counters that fit into one pass. Not
+/// thread-safe: callers hold their lock.
 class RangeCounter {
 public:
-  explicit RangeCounter(CUcontext Context) : Context(Context) {}
+  RangeCounter(CUcontext Context, Replay Mode) : Context(Context), Mode(Mode) {}
   ~RangeCounter();
   RangeCounter(const RangeCounter &) = delete;
   RangeCounter &operator=(const RangeCounter &) = delete;
@@ -35,6 +36,7 @@ public:
 
 private:
   CUcontext Context;
+  Replay Mode;
   CounterConfig Config;
   CUpti_RangeProfiler_Object *Object = nullptr;
   std::vector<uint8_t> Data; ///< the counter data image, of one range

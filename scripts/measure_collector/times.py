@@ -45,12 +45,18 @@ def durations(raw):
             if metrics.get("gpu__time_duration.sum")}
 
 
-def counted_once(program):
-    """Our range profiler with the one metric."""
-    p = collect(f"times-{program}-counted", program, mode="counters", LAUNCHES=20, timeout=60,
-                METRICS="gpu__time_duration.sum ns")
+def counted(program, replay):
+    """Our range profiler with what fits into one pass; kernel → metric → median."""
+    p = collect(f"times-{program}-{replay}", program, mode="counters", LAUNCHES=20, timeout=60,
+                REPLAY=replay, METRICS="gpu__time_duration.sum ns\ndram__bytes_read.sum byte\n"
+                "dram__bytes_write.sum byte")
     show_errors(p)
-    return {short(c["symbol"]): [c["median"]] for one in p.profiles for c in one["counters"]}
+    found = collections.defaultdict(dict)
+    for one in p.profiles:
+        print("  ", one.get("counting"), one["quality"]["notes"])
+        for c in one.get("counters", []):
+            found[short(c["symbol"])][c["name"]] = c["median"]
+    return found
 
 
 def later(ns):
@@ -69,7 +75,11 @@ def compare(program, full):
     application, _ = ncu_raw(f"times-{program}-application", program, "--replay-mode",
                              "application", *ALONE)
     ways["application"] = durations(application)
-    ways["counted"] = counted_once(program)
+    ours = {replay: counted(program, replay) for replay in ("kernel", "application")}
+    for replay, of in ours.items():
+        ways[f"ours, {replay} replay"] = {k: [m["gpu__time_duration.sum"]] for k, m in of.items()
+                                          if "gpu__time_duration.sum" in m}
+    check(f"{program} counted in one pass", ours["application"])
     if full:
         ways["set full"] = durations(
             ncu_raw(f"times-{program}-full", program, "--set", "full", *SOME[program])[0])
@@ -85,7 +95,11 @@ def compare(program, full):
         result(f"{kernel:16} " + ", ".join(
             f"{way} {ns_ / 1e3:.2f}" + ("" if way == "activity" else f" ({100 * (mine / ns_ - 1):+.2f} %)")
             for way, ns_ in medians.items()) +
-            f" us; read {bytes_[0]:.1f} written {bytes_[1]:.1f} MB, {cycles:.0f} cycles")
+            f" us; ncu read {bytes_[0]:.1f} written {bytes_[1]:.1f} MB, {cycles:.0f} cycles; written " +
+            ", ".join(f"ours by {replay} replay {of[kernel].get('dram__bytes_write.sum', 0) / 1e6:.1f} MB"
+                      for replay, of in ours.items() if kernel in of))
+        figures.setdefault("written", {})[f"{program} {kernel}"] = [bytes_[1]] + [
+            of.get(kernel, {}).get("dram__bytes_write.sum", 0) / 1e6 for of in ours.values()]
         if "one pass" in medians:
             offs[kernel] = mine / medians["one pass"] - 1
     worst = max(map(abs, offs.values()), default=1)

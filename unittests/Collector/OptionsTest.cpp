@@ -47,6 +47,13 @@ TEST(CollectorOptions, ReadsCounters) {
   EXPECT_FALSE(parse({{"OPTIMAS_COLLECT", "counters"}, {"OPTIMAS_COLLECT_OUTPUT", "x"}}, O,
                      Error));
   EXPECT_NE(Error.find("OPTIMAS_COLLECT_METRICS"), std::string::npos);
+  EXPECT_EQ(O.ReplayMode, Replay::Kernel);
+  ASSERT_TRUE(parse({{"OPTIMAS_COLLECT_REPLAY", "application"}}, O, Error)) << Error;
+  EXPECT_EQ(O.ReplayMode, Replay::Application);
+  ASSERT_TRUE(parse({{"OPTIMAS_COLLECT_REPLAY", "kernel"}}, O, Error)) << Error;
+  EXPECT_EQ(O.ReplayMode, Replay::Kernel);
+  EXPECT_FALSE(parse({{"OPTIMAS_COLLECT_REPLAY", "range"}}, O, Error));
+  EXPECT_NE(Error.find("kernel or application"), std::string::npos);
   EXPECT_FALSE(parse({{"OPTIMAS_COLLECT_LAUNCHES", "0"}}, O, Error));
   EXPECT_FALSE(parse({{"OPTIMAS_COLLECT_METRICS", "a b c"}}, O, Error));
 }

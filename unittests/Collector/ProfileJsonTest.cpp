@@ -94,6 +94,17 @@ TEST(CollectorProfileJson, Counters) {
   EXPECT_EQ(C.getNumber("median"), 25);
   EXPECT_EQ(C.getNumber("max"), 50);
   EXPECT_EQ(C.getInteger("launches"), 4);
+  EXPECT_EQ(Root->getAsObject()->get("counting"), nullptr);
+}
+
+TEST(CollectorProfileJson, WhatALauncherMustKnowOfCounting) {
+  ProfileData D = sample();
+  D.Counting = {"application", {"dram__bytes.sum"}, {{"k", 20}}};
+  llvm::json::Value Root = parsed(D);
+  const llvm::json::Object &C = *Root.getAsObject()->getObject("counting");
+  EXPECT_EQ(C.getString("replay"), "application");
+  EXPECT_EQ((*C.getArray("left"))[0].getAsString(), "dram__bytes.sum");
+  EXPECT_EQ(C.getObject("launches")->getInteger("k"), 20);
 }
 
 TEST(CollectorProfileJson, OnlyUsedModulesAndWholeCubins) {

@@ -21,6 +21,11 @@ enum class Mode { Off, Profile, Memory, Time, Counters };
 /// so durations are trusted from a run without sampling only.
 enum class Pass { Both, Activity, Sampling };
 
+/// How the counters mode reads metrics that need several passes. Kernel: CUPTI runs each
+/// launch once a pass and restores memory between. Application: what fits into one pass is
+/// read and the rest is named, so that whoever runs the program can run it again.
+enum class Replay { Kernel, Application };
+
 /// One `launch:index:path` of OPTIMAS_COLLECT_DUMP.
 struct DumpRequest {
   uint64_t Launch = 0; ///< 1-based, as in the trace
@@ -64,6 +69,8 @@ struct Options {
   std::vector<MetricRequest> Metrics;
   /// OPTIMAS_COLLECT_LAUNCHES: so many launches of each kernel are counted.
   unsigned Launches = 5;
+  /// OPTIMAS_COLLECT_REPLAY=kernel|application, for the counters mode.
+  Replay ReplayMode = Replay::Kernel;
   /// OPTIMAS_COLLECT_GLOBALS=0: leave `__device__` variables alone.
   bool Globals = true;
 

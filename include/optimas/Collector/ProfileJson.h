@@ -53,6 +53,13 @@ struct CounterFields {
   std::vector<double> Values;
 };
 
+/// What the launcher must know of a run that counted; no part of the profile format.
+struct CountingFields {
+  std::string Replay; ///< `kernel` or `application`; empty: nothing was counted
+  std::vector<std::string> Left;            ///< metrics that did not fit into the one pass
+  std::map<std::string, uint64_t> Launches; ///< of the selected kernels, counted or not
+};
+
 /// Everything that a profile run found.
 struct ProfileData {
   std::string Tool; ///< name and version
@@ -67,6 +74,7 @@ struct ProfileData {
   SampleTable Samples;
   KernelTable Kernels;
   std::vector<CounterFields> Counters;
+  CountingFields Counting;
 };
 
 /// The JSON text of \p Data, format version 1 (docs/schemas/profile.schema.json).
