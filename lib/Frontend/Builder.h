@@ -63,6 +63,12 @@ public:
 private:
   SourceModelBuilder() = default;
 
+  /// \p AsksForNvcc is set, also with a failure, as ParsedUnit's.
+  static llvm::Expected<SourceModel> build(const CompileCommand &Command,
+                                           const TranslatedCommand &Translated,
+                                           const FrontendOptions &Options,
+                                           bool &AsksForNvcc);
+
   llvm::Error parseBoth(const FrontendOptions &Options);
 
   // Files (ModelFiles.cpp)

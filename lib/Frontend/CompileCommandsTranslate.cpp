@@ -293,6 +293,7 @@ Expected<TranslatedCommand> translate(const CompileCommand &Command,
       return E;
     return Out;
   }
+  Out.AsNvcc = true;
   auto Toolkit = findToolkit((*Words)[First], Command.Directory, CudaPath);
   if (!Toolkit)
     return Toolkit.takeError();

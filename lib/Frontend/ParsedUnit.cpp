@@ -21,6 +21,8 @@ using llvm::StringRef;
 
 namespace optimas {
 
+static constexpr StringRef NvccName = "__NVCC__";
+
 namespace {
 
 /// Keeps the diagnostics instead of printing them.
@@ -48,13 +50,47 @@ private:
   std::vector<RawDiagnostic> &Out;
 };
 
+/// Takes a macro of the command line away while system headers are read. The toolkit's
+/// and CCCL's choose by `__NVCC__` what only nvcc's front end understands; what they
+/// have for Clang declares the same.
+class HiddenMacro {
+public:
+  HiddenMacro(Preprocessor &PP, StringRef Name)
+      : PP(PP), Name(PP.getIdentifierInfo(Name)) {}
+
+  void enter(bool System, SourceLocation Loc) {
+    if (System == Hidden)
+      return;
+    Hidden = System;
+    MacroInfo *Now = PP.getMacroInfo(Name);
+    if (System) {
+      Saved = Now;
+      if (Now)
+        PP.appendMacroDirective(Name, new (PP.getPreprocessorAllocator()) UndefMacroDirective(Loc));
+    } else if (Saved && !Now) {
+      PP.appendDefMacroDirective(Name, Saved, Loc);
+    }
+  }
+
+  bool is(const Token &Tok) const { return Tok.getIdentifierInfo() == Name; }
+
+private:
+  Preprocessor &PP;
+  IdentifierInfo *Name;
+  MacroInfo *Saved = nullptr;
+  bool Hidden = false;
+};
+
 /// What the preprocessor tells about files that are no system headers.
 class Watcher : public PPCallbacks {
 public:
-  Watcher(ParsedUnit &Unit, SourceManager &SM) : Unit(Unit), SM(SM) {}
+  Watcher(ParsedUnit &Unit, Preprocessor &PP, bool AsNvcc)
+      : Unit(Unit), SM(PP.getSourceManager()), Nvcc(PP, NvccName), AsNvcc(AsNvcc) {}
 
   void FileChanged(SourceLocation Loc, FileChangeReason Reason,
                    SrcMgr::CharacteristicKind Kind, FileID) override {
+    if (AsNvcc)
+      Nvcc.enter(SrcMgr::isSystem(Kind), Loc);
     FileID File = SM.getFileID(Loc);
     if (Reason == SystemHeaderPragma)
       llvm::erase(Unit.UserFiles, File);
@@ -92,9 +128,36 @@ public:
                                        .str()});
   }
 
+  void Ifdef(SourceLocation Loc, const Token &Name, const MacroDefinition &) override {
+    ask(Loc, Name);
+  }
+  void Ifndef(SourceLocation Loc, const Token &Name, const MacroDefinition &) override {
+    ask(Loc, Name);
+  }
+  void Elifdef(SourceLocation Loc, const Token &Name, const MacroDefinition &) override {
+    ask(Loc, Name);
+  }
+  void Elifndef(SourceLocation Loc, const Token &Name, const MacroDefinition &) override {
+    ask(Loc, Name);
+  }
+  void Defined(const Token &Name, const MacroDefinition &, SourceRange Range) override {
+    ask(Range.getBegin(), Name);
+  }
+  void MacroExpands(const Token &Name, const MacroDefinition &, SourceRange Range,
+                    const MacroArgs *) override {
+    ask(Range.getBegin(), Name);
+  }
+
 private:
+  void ask(SourceLocation Loc, const Token &Name) {
+    if (Nvcc.is(Name) && !SM.isInSystemHeader(Loc))
+      Unit.AsksForNvcc = true;
+  }
+
   ParsedUnit &Unit;
   SourceManager &SM;
+  HiddenMacro Nvcc;
+  bool AsNvcc;
 };
 
 class TopLevelCollector : public ASTConsumer {
@@ -135,17 +198,18 @@ private:
 
 class Action : public ASTFrontendAction {
 public:
-  explicit Action(ParsedUnit &Unit) : Unit(Unit) {}
+  Action(ParsedUnit &Unit, bool AsNvcc) : Unit(Unit), AsNvcc(AsNvcc) {}
 
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &CI,
                                                  StringRef) override {
     CI.getPreprocessor().addPPCallbacks(
-        std::make_unique<Watcher>(Unit, CI.getSourceManager()));
+        std::make_unique<Watcher>(Unit, CI.getPreprocessor(), AsNvcc));
     return std::make_unique<TopLevelCollector>(Unit, CI.getSourceManager());
   }
 
 private:
   ParsedUnit &Unit;
+  bool AsNvcc;
 };
 
 } // namespace
@@ -170,7 +234,7 @@ static Error commandError(const ParsedUnit &Unit, StringRef MainFile) {
 Expected<std::unique_ptr<ParsedUnit>>
 ParsedUnit::parse(const std::vector<std::string> &Argv, StringRef Directory,
                   StringRef MainFile,
-                  const std::map<std::string, std::string> &Overlay) {
+                  const std::map<std::string, std::string> &Overlay, bool AsNvcc) {
   std::unique_ptr<ParsedUnit> Unit(new ParsedUnit);
   Unit->Directory = Directory.str();
   auto Files = openFiles(Directory, Overlay);
@@ -185,6 +249,10 @@ ParsedUnit::parse(const std::vector<std::string> &Argv, StringRef Directory,
   std::vector<const char *> Args;
   for (const std::string &A : Argv)
     Args.push_back(A.c_str());
+  // Ahead of the user's own -D and -U, which win.
+  std::string Define = "-D" + NvccName.str();
+  if (AsNvcc && !Args.empty())
+    Args.insert(Args.begin() + 1, Define.c_str());
   // Options that Clang does not know are the translation's business; -Werror and
   // the like must not turn a warning into a failed parse.
   auto DiagOpts = std::make_shared<DiagnosticOptions>();
@@ -213,7 +281,7 @@ ParsedUnit::parse(const std::vector<std::string> &Argv, StringRef Directory,
   CI.createSourceManager();
   if (!CI.createTarget() || CI.getFrontendOpts().Inputs.size() != 1)
     return commandError(*Unit, MainFile);
-  Unit->Action = std::make_unique<class Action>(*Unit);
+  Unit->Action = std::make_unique<class Action>(*Unit, AsNvcc);
   if (!Unit->Action->BeginSourceFile(CI, CI.getFrontendOpts().Inputs.front()))
     return commandError(*Unit, MainFile);
   Unit->Begun = true;

@@ -54,13 +54,13 @@ public:
   ParsedUnit &operator=(const ParsedUnit &) = delete;
 
   /// Parses \p Argv (`clang++ …`) in \p Directory. \p Overlay: canonical path →
-  /// bytes that replace the file's. Fails only when there is nothing to look at:
-  /// a bad command line or an unreadable main file; errors in the source are in
-  /// Diagnostics.
+  /// bytes that replace the file's. \p AsNvcc: `__NVCC__` is defined in every file that
+  /// is no system header. Fails only when there is nothing to look at: a bad command
+  /// line or an unreadable main file; errors in the source are in Diagnostics.
   static llvm::Expected<std::unique_ptr<ParsedUnit>>
   parse(const std::vector<std::string> &Argv, llvm::StringRef Directory,
-        llvm::StringRef MainFile,
-        const std::map<std::string, std::string> &Overlay);
+        llvm::StringRef MainFile, const std::map<std::string, std::string> &Overlay,
+        bool AsNvcc);
 
   clang::CompilerInstance &compiler() const { return *Compiler; }
   clang::ASTContext &context() const { return Compiler->getASTContext(); }
@@ -74,6 +74,8 @@ public:
   std::vector<SkippedBranch> Skipped;
   std::vector<IncludeDirective> Includes;
   std::vector<RawDiagnostic> Diagnostics;
+  /// A file that is no system header asks whether `__NVCC__` is defined, or uses it.
+  bool AsksForNvcc = false;
   std::string Directory; ///< of the command: what relative names are relative to
 
 private:

@@ -171,18 +171,42 @@ static llvm::thread startParse(llvm::function_ref<void()> Work) {
 
 Expected<SourceModel> SourceModelBuilder::build(const CompileCommand &Command,
                                                 const FrontendOptions &Options) {
-  SourceModelBuilder B;
-  SourceModel &M = B.Model;
-  M.Original = Command;
   auto Translated = translate(Command, Options.PreferredSm, Options.CudaPath);
   if (!Translated)
     return Translated.takeError();
-  M.Command = std::move(*Translated);
+  if (Options.AsNvcc)
+    Translated->AsNvcc = *Options.AsNvcc;
+  bool AsksForNvcc = false;
+  auto Model = build(Command, *Translated, Options, AsksForNvcc);
+  if (Model || !Translated->AsNvcc || Options.AsNvcc || !AsksForNvcc)
+    return Model;
+  // What the file has for nvcc alone, Clang does not understand. The rest may do.
+  Translated->AsNvcc = false;
+  Translated->Notes.push_back("Clang does not understand what is there for __NVCC__: "
+                              "analysed without");
+  auto Without = build(Command, *Translated, Options, AsksForNvcc);
+  if (!Without) {
+    consumeError(Without.takeError());
+    return Model;
+  }
+  consumeError(Model.takeError());
+  return Without;
+}
+
+Expected<SourceModel> SourceModelBuilder::build(const CompileCommand &Command,
+                                                const TranslatedCommand &Translated,
+                                                const FrontendOptions &Options,
+                                                bool &AsksForNvcc) {
+  SourceModelBuilder B;
+  SourceModel &M = B.Model;
+  M.Original = Command;
+  M.Command = Translated;
   M.Asts = std::make_unique<SourceModel::Units>();
   SourceModel::Units &U = *M.Asts;
   std::string MainPath = canonicalPath(Command.File);
   if (Error E = B.parseBoth(Options))
     return std::move(E);
+  AsksForNvcc = U.Device.Unit->AsksForNvcc || U.Host.Unit->AsksForNvcc;
 
   std::string Root = Options.ProjectRoot.empty()
                          ? sys::path::parent_path(MainPath).str()
@@ -220,7 +244,8 @@ Error SourceModelBuilder::parseBoth(const FrontendOptions &Options) {
     ErrorAsOutParameter Guard(Failure);
     auto Unit = ParsedUnit::parse(
         Model.Command.argvFor(Mode, *ResourceDir, *CompatHeader),
-        Model.Command.Directory, Model.Command.File, Options.Overlay);
+        Model.Command.Directory, Model.Command.File, Options.Overlay,
+        Model.Command.AsNvcc);
     if (Unit)
       Out.Unit = std::move(*Unit);
     else

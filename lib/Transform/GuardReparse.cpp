@@ -313,6 +313,7 @@ static std::vector<Blame> compareEach(const GuardContext &C, const SourceModel &
 Expected<std::vector<Blame>> reparse(const GuardContext &C, ArrayRef<ResolvedEdit> Edits,
                                      Layout &L) {
   FrontendOptions Options = C.Options.Frontend;
+  Options.AsNvcc = C.Model.command().AsNvcc;
   for (const auto &[Path, Text] : L.NewContents)
     Options.Overlay[Path] = Text;
   Expected<SourceModel> New = buildSourceModel(C.Model.originalCommand(), Options);

@@ -39,6 +39,7 @@ static MaybeHit reparseUnit(const GuardContext &C, const CompileCommand &Unit,
   auto Old = buildSourceModel(Unit, Before);
   if (!Old)
     return Refuse("cannot be parsed: " + toString(Old.takeError()));
+  After.AsNvcc = Old->command().AsNvcc;
   auto New = buildSourceModel(Unit, After);
   if (!New)
     return Refuse("does not parse with the edit: " + toString(New.takeError()));

@@ -220,6 +220,8 @@ Expected<ExitCode> runPipeline(const Settings &S, StringRef Source, const ToolCo
   R.ProjectRoot = projectRoot(S, *C, Source);
   R.CommandLine = Tool.CommandLine;
   R.Notes = Loaded->Notes;
+  for (const std::string &N : Model->command().Notes)
+    R.Notes.push_back("compile command: " + N);
   for (const ParseDiagnostic &P : Model->diagnostics())
     if (P.IsError && P.Tolerated)
       R.Notes.push_back(formatv("tolerated: {0}:{1}: {2}", P.File, P.Line, P.Message).str());

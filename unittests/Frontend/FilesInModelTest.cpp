@@ -142,3 +142,63 @@ TEST(FilesInModelTest, AMovedModelStillAnswers) {
   ASSERT_TRUE(R);
   EXPECT_EQ(Moved.text(*R), "p[0] = 1");
 }
+
+/// A header that means its qualifiers for nvcc alone, as nvcc's users write it.
+static const char *ForNvccOnly = "#if defined __NVCC__\n"
+                                 "#define ON_GPU __device__\n"
+                                 "#else\n"
+                                 "#define ON_GPU\n"
+                                 "#endif\n"
+                                 "ON_GPU inline float twice(float x) { return __fadd_rn(x, x); }\n";
+
+TEST(FilesInModelTest, UsersFilesSeeNvccsMacro) {
+  SourceModel M = cantFail(modelOf(
+      "a.cu",
+      {{"a.cu", "#include \"gpu.h\"\n#include <choice.h>\n#include <cub/cub.cuh>\n"
+                "#ifdef __NVCC__\n#include <choice.h>\n"
+                "__global__ void k(float *p) { p[0] = twice(p[1]) + choice; }\n#endif\n"},
+       {"gpu.h", ForNvccOnly},
+       {"sys/choice.h", "#ifdef __NVCC__\n#error for nvcc alone\n#endif\n"
+                        "#ifndef CHOICE\n#define CHOICE\n"
+                        "#include <nested.h>\n__device__ const int choice = 1;\n#endif\n"},
+       {"sys/nested.h", "#if __NVCC__\n#error for nvcc alone\n#endif\n"}},
+      {"-isystem", std::string(TestFolder) + "/sys"}));
+  EXPECT_TRUE(M.diagnostics().empty()) << M.diagnostics()[0].Message;
+  EXPECT_TRUE(M.command().AsNvcc);
+  EXPECT_TRUE(M.command().Notes.empty());
+  EXPECT_TRUE(functionNamed(M, "twice").IsDevice);
+  EXPECT_TRUE(M.mainFile().Inactive.empty());
+  EXPECT_EQ(functionNamed(M, "k").Statements.size(), 2u);
+}
+
+TEST(FilesInModelTest, NvccsMacroIsTheUsersToTakeAway) {
+  std::string Code = "#ifdef __NVCC__\n#error told not to be\n#endif\n"
+                     "#include <vector>\n"
+                     "#ifdef __NVCC__\n#error still not\n#endif\n"
+                     "__global__ void k(int *p) { p[0] = 1; }\n";
+  SourceModel M = cantFail(modelOf("a.cu", {{"a.cu", Code}}, {"-U__NVCC__"}));
+  EXPECT_TRUE(M.diagnostics().empty());
+  SourceModel Undefined = modelOf("#undef __NVCC__\n" + Code);
+  EXPECT_TRUE(Undefined.diagnostics().empty());
+}
+
+TEST(FilesInModelTest, WhatOnlyNvccUnderstandsIsLeftOut) {
+  std::string Code = "__global__ void k(int *p) {\n"
+                     "#ifdef __NVCC__\n"
+                     "  p[0] = __nvcc_alone(p[1]);\n"
+                     "#else\n"
+                     "  p[0] = p[1];\n"
+                     "#endif\n"
+                     "}\n";
+  SourceModel M = modelOf(Code);
+  EXPECT_TRUE(M.diagnostics().empty());
+  EXPECT_FALSE(M.command().AsNvcc);
+  ASSERT_EQ(M.command().Notes.size(), 1u);
+  EXPECT_NE(M.command().Notes[0].find("__NVCC__"), std::string::npos);
+  EXPECT_TRUE(statementWith(M, "p[0] = p[1];"));
+  // When neither view parses, the error is of the one that nvcc has.
+  auto Broken = modelOf("a.cu", {{"a.cu", Code + "__global__ void j() { nobody(); }\n"}});
+  ASSERT_FALSE(Broken);
+  std::string Text = toString(Broken.takeError());
+  EXPECT_NE(Text.find("__nvcc_alone"), std::string::npos) << Text;
+}

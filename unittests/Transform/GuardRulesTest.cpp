@@ -83,6 +83,26 @@ TEST(GuardRules, ConditionalCode) {
                 "guard-conditional-code");
 }
 
+TEST(GuardRules, ACandidateIsParsedLikeItsSource) {
+  // Without nvcc's macro the statement would be gone, and with it the error.
+  GuardProgram P("__global__ void hot(float *out) {\n"
+                 "#ifdef __NVCC__\n"
+                 "  out[threadIdx.x] = 1;\n"
+                 "#endif\n"
+                 "}\n");
+  expectRefused(P, {P.replace("out[threadIdx.x]", "out[threadIdx.x] = nobody;")},
+                "guard-parse");
+  // Nor may a candidate look right that Clang reads in nvcc's view alone.
+  GuardProgram Q("__global__ void hot(float *out) {\n"
+                 "#ifdef __NVCC__\n"
+                 "  __nvcc_alone(out);\n"
+                 "#endif\n"
+                 "  out[threadIdx.x] = 1;\n"
+                 "}\n");
+  expectRefused(Q, {Q.replace("out[threadIdx.x]", "out[threadIdx.x] = nobody;")},
+                "guard-parse");
+}
+
 //===-- Text and structure ------------------------------------------------===//
 
 TEST(GuardRules, TextThatLeavesItsPlace) {

@@ -42,6 +42,9 @@ struct TranslatedCommand {
   std::string Language; ///< Clang's `-x`: `cuda`, `c++`, `c`
   /// Arguments for Clang without mode, architecture, resource dir and input.
   std::vector<std::string> ClangArgs;
+  /// nvcc compiles the file: `__NVCC__` is defined in the user's files. The source model
+  /// clears it when the device code parses only without.
+  bool AsNvcc = false;
   bool UseFastMath = false, LineInfo = false, DeviceDebug = false, Rdc = false;
   int FmadEnabled = -1; ///< -1 the compiler's default
   unsigned MaxRegCount = 0;

@@ -168,6 +168,9 @@ struct FrontendOptions {
   /// Files below it may be edited; empty: the folder of the compile database's
   /// common source root, or the source's own folder.
   std::string ProjectRoot;
+  /// `__NVCC__` in the user's files: as the command's compiler has it when not set, but
+  /// without when the device code parses only then. A candidate is parsed like its source.
+  std::optional<bool> AsNvcc;
   /// Contents that replace files on disk, path → bytes (candidates, tests).
   std::map<std::string, std::string> Overlay;
 };
