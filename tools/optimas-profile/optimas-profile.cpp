@@ -51,9 +51,16 @@ static cl::opt<std::string> PassCount(
     cl::value_desc("1|2|auto"), cl::init("auto"), cl::cat(profileOptions()));
 static cl::list<std::string> CounterSets(
     "counters",
-    cl::desc("Run the program once more and read hardware counters of the hot kernels, "
-             "replaying each launch; SET,…: roofline, memory, occupancy, all"),
+    cl::desc("Run the program again and read hardware counters of the hot kernels; SET,…: "
+             "roofline, memory, occupancy, all"),
     cl::value_desc("SET,..."), cl::CommaSeparated, cl::cat(profileOptions()));
+static cl::opt<std::string> Replay(
+    "replay-mode",
+    cl::desc("How counters that need several passes are read. kernel: one run, in which CUPTI "
+             "replays each launch and restores memory between, which adds to DRAM traffic and time; "
+             "application: one run a pass, for programs that do the same in every run; auto (default): "
+             "time and DRAM traffic in a run without replay, the rest by kernel replay in another"),
+    cl::value_desc("auto|kernel|application"), cl::init("auto"), cl::cat(profileOptions()));
 static cl::opt<unsigned> CounterLaunches(
     "launches", cl::desc("Count the first N launches of each hot kernel (default 5)"),
     cl::value_desc("N"), cl::init(5), cl::cat(profileOptions()));
@@ -118,6 +125,18 @@ static Expected<unsigned> passes() {
   if (PassCount == "1")
     return 1;
   return usage("--passes=" + PassCount + " is not 1, 2 or auto", "see --help");
+}
+
+static Expected<ReplayMode> replayMode() {
+  if (Replay.getNumOccurrences() && CounterSets.empty() && Sweep.empty())
+    return usage("--replay-mode has no meaning without --counters", "name the counters, or leave it out");
+  if (Replay == "auto")
+    return ReplayMode::Auto;
+  if (Replay == "kernel")
+    return ReplayMode::Kernel;
+  if (Replay == "application")
+    return ReplayMode::Application;
+  return usage("--replay-mode=" + Replay + " is not auto, kernel or application", "see --help");
 }
 
 /// `name unit` of every metric of the sets that the user named.
@@ -194,6 +213,10 @@ static Error profile(const char *Argv0, std::vector<std::string> Command) {
   if (!Metrics)
     return Metrics.takeError();
   O.Metrics = std::move(*Metrics);
+  Expected<ReplayMode> Mode = replayMode();
+  if (!Mode)
+    return Mode.takeError();
+  O.Replay = *Mode;
   O.CounterLaunches = CounterLaunches;
   O.HotPercent = Hot;
   if (!CounterLaunches || !(Hot > 0 && Hot <= 100))
