@@ -6,6 +6,34 @@ import subprocess
 
 from common import (check, collect, collector, cuda, launches, out, profile, profiler, run,
                     samples, show_errors)
+from strip_cubin import strip
+
+
+def cubins():
+    """A cubin that a program loads from a file: with line information, built without, and
+    with all that names lines taken out."""
+    gone = strip(f"{out}/bin/loaded-lines.cubin", f"{out}/bin/loaded-stripped.cubin")
+    check("line information is taken out", ".debug_line" in gone and ".nv_debug_line_sass" in gone, gone)
+    for kind in ("lines", "plain", "stripped"):
+        path = f"{out}/bin/loaded-{kind}.cubin"
+        plain = run(f"{out}/bin/loaded", path, timeout=30)
+        if not check(f"cubin {kind}: loads without us", plain.returncode == 0, plain.out):
+            continue
+        p = collect(f"cubin-{kind}-activity", "loaded", path, PASS="activity", timeout=30)
+        check(f"cubin {kind}: launches", p.returncode == 0 and p.profiles and
+              launches(p.profiles[0]) == 10, (p.returncode, p.errors[:2]))
+        p = collect(f"cubin-{kind}", "loaded", path, PASS="sampling", timeout=30)
+        one = p.profiles[0] if p.profiles else None
+        notes = str(one["quality"]["notes"]) if one else ""
+        check(f"cubin {kind}: sampled, with its module", p.returncode == 0 and one and samples(one) > 0 and
+              any(f["symbol"] == "loaded" and f["module"] for f in one["functions"]), (notes, p.errors[:2]))
+        check(f"cubin {kind}: says whether it has lines", ("no line information" in notes) == (kind != "lines"),
+              notes)
+        path = f"{out}/cubin-{kind}.optimas.json"
+        q = run(profiler, "-o", path, "--", f"{out}/bin/loaded", f"{out}/bin/loaded-{kind}.cubin", timeout=40)
+        q = run(profiler, "--show", path, timeout=20)
+        print(q.out)
+        check(f"cubin {kind}: shown", q.returncode == 0 and "loaded" in q.out, q.err)
 
 
 def devices():
@@ -37,6 +65,7 @@ def devices():
 
 def robustness():
     devices()
+    cubins()
     for part in ("activity", "sampling"):
         p = collect(f"ranks-{part}", "ranks", PASS=part, INTERVAL=9,
                     OUTPUT=f"{out}/raw/ranks-{part}.rank%q{{RANK}}.%p.json", timeout=60)
