@@ -6,6 +6,36 @@ from common import (check, collect, count, figures, metric_names, out, profile,
                     result, run, show_errors)
 
 
+def replay_modes():
+    """The same counters in each way; what kernel replay adds to DRAM traffic and time."""
+    values = {}
+    for mode in ("kernel", "application", "auto"):
+        p, got = profile(f"replay-{mode}", "stream", "--counters=roofline,memory", f"--launches={count}",
+                         f"--replay-mode={mode}", "--hot=100", args=(1 << 25, count), timeout=90)
+        if not check(f"replay mode {mode}", got, p.err):
+            continue
+        check(f"replay mode {mode}: runs alike", not any("launched" in n for n in got["quality"]["notes"]),
+              got["quality"]["notes"])
+        values[mode] = {(c["symbol"], c["name"]): c["median"] for c in got["counters"]}
+        figures.setdefault("replay_seconds", {})[mode] = p.wall
+        result(f"stream, {len(values[mode])} counters by --replay-mode={mode}: {p.wall:.1f} s")
+    kernel = values.get("kernel", {})
+    for mode, of in values.items():
+        check(f"replay mode {mode}: as many counters", set(of) == set(kernel),
+              sorted(set(of) ^ set(kernel))[:4])
+        counts = [k for k in of if "inst_executed" in k[1] and k[1].endswith(".sum")]
+        check(f"replay mode {mode}: instruction counts equal", counts and
+              all(of[k] == kernel.get(k) for k in counts),
+              [(k, of[k], kernel.get(k)) for k in counts if of[k] != kernel.get(k)][:3])
+    for symbol in sorted({k[0] for k in kernel}):
+        result(f"{symbol[:24]:24} " + ", ".join(
+            f"{mode} {of.get((symbol, 'gpu__time_duration.sum'), 0) / 1e3:.1f} us "
+            f"{of.get((symbol, 'dram__bytes_read.sum'), 0) / 1e6:.1f}+"
+            f"{of.get((symbol, 'dram__bytes_write.sum'), 0) / 1e6:.1f} MB" for mode, of in values.items()))
+    figures["replay_modes"] = {mode: {f"{s} {n}": v for (s, n), v in of.items()}
+                               for mode, of in values.items()}
+
+
 def counters():
     wanted = metric_names()
     for program in ("topk", "transpose", "stream"):
@@ -31,6 +61,7 @@ def counters():
         if not by_kernel and os.path.exists(log):
             lines = [l for l in open(log) if "counters" in l or "Profiler" in l or "error" in l]
             print("".join(lines[:60]))
+    replay_modes()
     # The program's results must survive the replay.
     plain = run(f"{out}/bin/topk")
     counted = collect("counted-topk", "topk", mode="counters", LAUNCHES=3,

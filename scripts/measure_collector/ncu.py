@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 
-from common import run
+from common import figures, out, run
 
 
 def ncu(report, *command, metrics=(), timeout=60, options=()):
@@ -28,6 +28,24 @@ def export(report, page, *options):
     with open(f"{report}.{page}.csv", "w") as file:
         file.write(p.out)
     return p.out
+
+
+def ncu_raw(label, program, *options, args=(), timeout=60):
+    """Kernel -> metric -> values of the launches in order; {} where ncu failed."""
+    report = f"{out}/{label}"
+    if os.path.exists(report + ".ncu-rep"):
+        os.remove(report + ".ncu-rep")
+    p = run("ncu", "--clock-control", "none", "--cache-control", "none", *options, "-f", "-o",
+            report, f"{out}/bin/{program}", *args, timeout=timeout)
+    passes = collections.Counter(re.findall(r"- (\d+) pass", p.out + p.err))
+    print(f"  ncu: {p.wall:.1f} s, passes {dict(passes)}")
+    figures.setdefault("ncu_passes", {})[label] = dict(passes)
+    if not os.path.exists(report + ".ncu-rep"):
+        print(p.out[-600:])
+        return {}, p
+    raw = read_raw_page(export(report, "raw", "--print-kernel-base", "mangled"))
+    os.remove(report + ".ncu-rep")
+    return raw, p
 
 
 def short(name):

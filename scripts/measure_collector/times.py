@@ -13,31 +13,13 @@ import statistics
 
 from agreement import natural_times
 from common import check, collect, cuda, collector, figures, out, result, run, save, show_errors
-from ncu import export, read_raw_page, short
+from ncu import ncu_raw, short
 
 ALONE = ("--metrics", "gpu__time_duration.sum")
 TRAFFIC = ("--metrics", "gpu__time_duration.sum,dram__bytes_read.sum,dram__bytes_write.sum,"
            "sm__cycles_elapsed.max")
 # The last of float's launches and the first of double's; topk and transpose have fewer.
 SOME = {"topk": ("-s", 2, "-c", 3), "transpose": ("-s", 17, "-c", 6), "stream": ("-s", 90, "-c", 20)}
-
-
-def ncu_raw(label, program, *options, args=(), timeout=60):
-    """Kernel -> metric -> values of the launches in order; {} where ncu failed."""
-    report = f"{out}/{label}"
-    if os.path.exists(report + ".ncu-rep"):
-        os.remove(report + ".ncu-rep")
-    p = run("ncu", "--clock-control", "none", "--cache-control", "none", *options, "-f", "-o",
-            report, f"{out}/bin/{program}", *args, timeout=timeout)
-    passes = collections.Counter(re.findall(r"- (\d+) pass", p.out + p.err))
-    print(f"  ncu: {p.wall:.1f} s, passes {dict(passes)}")
-    figures.setdefault("ncu_passes", {})[label] = dict(passes)
-    if not os.path.exists(report + ".ncu-rep"):
-        print(p.out[-600:])
-        return {}, p
-    raw = read_raw_page(export(report, "raw", "--print-kernel-base", "mangled"))
-    os.remove(report + ".ncu-rep")
-    return raw, p
 
 
 def durations(raw):
