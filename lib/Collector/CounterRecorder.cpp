@@ -54,6 +54,7 @@ private:
   void resource(CUpti_CallbackId Id, const CUpti_ResourceData &R);
   void entered(const LaunchCall &Call, CUcontext Context);
   void returned(CUcontext Context);
+  void awaitDevice();
   RangeCounter *counterOf(CUcontext Context);
   void note(const std::string &Text);
 
@@ -153,6 +154,7 @@ void CounterRecorder::entered(const LaunchCall &Call, CUcontext Context) {
     return;
   ++K.Begun;
   logLine("counting launch %u of %s", K.Begun, Call.Symbol.c_str());
+  awaitDevice();
   std::string Error;
   if (!Counter->begin(Error)) {
     logError("launch %u of %s is not counted: %s", K.Begun, Call.Symbol.c_str(),
@@ -163,11 +165,20 @@ void CounterRecorder::entered(const LaunchCall &Call, CUcontext Context) {
   Counting = true;
 }
 
+/// Kernel replay awaits what runs before and the launch itself; without it the kernel would
+/// be counted with what is still running, or before it is done. An error stays with the
+/// program, which meets it in its own next call.
+void CounterRecorder::awaitDevice() {
+  if (O.ReplayMode == Replay::Application)
+    succeeded(Driver.cuCtxSynchronize(), "cuCtxSynchronize");
+}
+
 void CounterRecorder::returned(CUcontext Context) {
   Counting = false;
   auto At = Counters.find(Context);
   if (At == Counters.end() || !At->second)
     return;
+  awaitDevice();
   std::vector<double> Values;
   std::string Error;
   if (!At->second->end(Values, Error)) {
