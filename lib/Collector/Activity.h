@@ -15,9 +15,9 @@ namespace optimas::collector {
 /// The symbols of the collector's own kernels, which are nobody's time (HashKernel.cu).
 constexpr const char *OwnKernels[] = {"optimasHashRanges", "optimasFillSlack"};
 
-/// Starts recording kernels, and copies and memsets too when \p Transfers. Returns
-/// false (and has logged why) when CUPTI refuses.
-bool startActivity(bool Transfers);
+/// Starts recording kernels, copies and memsets. One kernel runs at a time then, unless
+/// \p Concurrent. Returns false (and has logged why) when CUPTI refuses.
+bool startActivity(bool Concurrent);
 
 /// Leaves a stream's activity out: it is the collector's own.
 void ignoreStream(unsigned Device, unsigned Stream);

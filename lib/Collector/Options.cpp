@@ -165,6 +165,11 @@ bool parseOptions(const std::function<const char *(const char *)> &Get,
              Result.Serialized = V == "1";
              return V == "0" || V == "1";
            }) &&
+      Read("OPTIMAS_COLLECT_CONCURRENT", "0 or 1",
+           [&](const std::string &V) {
+             Result.Concurrent = V == "1";
+             return V == "0" || V == "1";
+           }) &&
       Read("OPTIMAS_COLLECT_POISON", "a byte, 0 to 255",
            [&](const std::string &V) {
              bool Ok = parseNumber(V, 255, Number);

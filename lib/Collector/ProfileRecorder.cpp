@@ -119,7 +119,7 @@ bool ProfileRecorder::start(CUpti_SubscriberHandle Subscriber, std::string &Erro
   if (sampling())
     enableCallbacks(Subscriber, CUPTI_CB_DOMAIN_DRIVER_API, LaunchIds, LaunchIdCount);
   if (O.RunPass != Pass::Sampling) {
-    ActivityOn = startActivity(/*Transfers=*/true);
+    ActivityOn = startActivity(O.Concurrent);
     if (!ActivityOn)
       Data.Notes.push_back("CUPTI refused to record kernel activity: there are no "
                            "durations");

@@ -62,7 +62,7 @@ private:
 bool TimeRecorder::start(CUpti_SubscriberHandle Subscriber, std::string &Error) {
   if (!File.open(outputPath(O), ::getpid(), Error))
     return false;
-  if (!startActivity(/*Transfers=*/true)) {
+  if (!startActivity(O.Concurrent)) {
     Error = "CUPTI refuses to record kernel activity";
     return false;
   }

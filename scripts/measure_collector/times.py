@@ -1,7 +1,7 @@
 """Step times: what one launch takes, by each tool that says so.
 
-CUPTI's activity records time the program as it runs. Nsight Compute awaits each launch; with
-one metric it runs a kernel once, with --set full some forty times, and then it puts back what
+CUPTI's activity records let one kernel run at a time; with OPTIMAS_COLLECT_CONCURRENT kernels may
+overlap, for which CUPTI adds code to each block. Nsight Compute awaits each launch; with one metric it runs a kernel once, with --set full some forty times, and then it puts back what
 the kernel wrote before each. clocked-stream reads the device's clock in the kernel itself, so
 it tells whether a kernel runs differently under a tool or the tool counts from elsewhere."""
 import collections
@@ -50,6 +50,8 @@ def compare(program, full):
     """Medians of each way, kernel by kernel; the activity records against one pass of ncu."""
     ways = collections.OrderedDict()
     ways["activity"] = natural_times(f"times-{program}", program)
+    ways["concurrent"] = natural_times(f"times-{program}-concurrent", program,
+                                        OPTIMAS_COLLECT_CONCURRENT="1")
     raw, _ = ncu_raw(f"times-{program}-alone", program, *ALONE)
     ways["one pass"] = durations(raw)
     traffic, _ = ncu_raw(f"times-{program}-traffic", program, *TRAFFIC)
@@ -106,24 +108,28 @@ def plain(kernel):
     return f"{KINDS[int(match[2])]}<{match[1]}>" if match else kernel
 
 
+def clocked_under(size, rounds, **env):
+    """The program's own spans, and the records of its kernels, under the collector."""
+    stem = f"{out}/raw/clocked"
+    p = run(f"{out}/bin/clocked-stream", size, rounds, timeout=40, CUDA_INJECTION64_PATH=collector,
+            OPTIMAS_COLLECT="time", OPTIMAS_CUPTI_PATH=cuda, OPTIMAS_COLLECT_LOG=f"{stem}.log",
+            OPTIMAS_COLLECT_OUTPUT=f"{stem}.jsonl", **env)
+    lines = list(map(json.loads, open(f"{stem}.jsonl"))) if os.path.exists(f"{stem}.jsonl") else []
+    return spans(p), {plain(short(line["kernel"])): line["ns"] for line in lines if "kernel" in line}
+
+
 def clocked():
     """The device's clock in the kernels, bare and under each tool."""
     rounds, size = 20, 1 << 25
     bare = spans(run(f"{out}/bin/clocked-stream", size, rounds, timeout=40))
-    stem = f"{out}/raw/clocked"
-    p = run(f"{out}/bin/clocked-stream", size, rounds, timeout=40, CUDA_INJECTION64_PATH=collector,
-            OPTIMAS_COLLECT="time", OPTIMAS_CUPTI_PATH=cuda, OPTIMAS_COLLECT_LOG=f"{stem}.log",
-            OPTIMAS_COLLECT_OUTPUT=f"{stem}.jsonl")
-    active = spans(p)
-    activity = {}
-    if os.path.exists(f"{stem}.jsonl"):
-        for line in map(json.loads, open(f"{stem}.jsonl")):
-            if "kernel" in line:
-                activity[plain(short(line["kernel"]))] = line["ns"]
+    active, activity = clocked_under(size, rounds)
+    overlapped, concurrent = clocked_under(size, rounds, OPTIMAS_COLLECT_CONCURRENT="1")
     raw, p = ncu_raw("clocked-alone", "clocked-stream", *ALONE, args=(size, 5))
     alone, one_pass = spans(p), {plain(k): v for k, v in durations(raw).items()}
-    raw, p = ncu_raw("clocked-full", "clocked-stream", "--set", "full", "-c", 20, args=(size, 2))
-    full, full_ns = spans(p), {plain(k): v for k, v in durations(raw).items()}
+    full, full_ns = {}, {}
+    if os.environ.get("OPTIMAS_FULL"):
+        raw, p = ncu_raw("clocked-full", "clocked-stream", "--set", "full", "-c", 20, args=(size, 2))
+        full, full_ns = spans(p), {plain(k): v for k, v in durations(raw).items()}
     for (kernel, events), b in bare.items():
         if events:
             continue
@@ -131,7 +137,10 @@ def clocked():
                                 alone.get((kernel, False), {}), full.get((kernel, False), {}))
         # Both loops launch each kernel `rounds` times; the first has no events.
         records = activity.get(kernel, [])[1:rounds]
+        instrumented = concurrent.get(kernel, [])[1:rounds]
         row = {"bare": b, "bare_events": with_events, "activity": a, "one_pass": o, "full": f,
+               "concurrent": overlapped.get((kernel, False), {}),
+               "concurrent_ns": statistics.median(instrumented) if instrumented else None,
                "activity_ns": statistics.median(records) if records else None,
                "one_pass_ns": later(one_pass.get(kernel, [0])),
                "full_ns": later(full_ns.get(kernel, [0]))}
@@ -139,11 +148,11 @@ def clocked():
         get = lambda d, key: d.get(key, float("nan"))
         result(f"{kernel:14} in the kernel: bare {get(b, 'span_ns') / 1e3:.2f} us at "
                f"{get(b, 'sm_ghz'):.3f} GHz, under activity {get(a, 'span_ns') / 1e3:.2f} at "
-               f"{get(a, 'sm_ghz'):.3f}, ncu's one pass {get(o, 'span_ns') / 1e3:.2f} at "
+               f"{get(a, 'sm_ghz'):.3f}, concurrent {get(row['concurrent'], 'span_ns') / 1e3:.2f}, ncu's one pass {get(o, 'span_ns') / 1e3:.2f} at "
                f"{get(o, 'sm_ghz'):.3f}, set full {get(f, 'span_ns') / 1e3:.2f} at {get(f, 'sm_ghz'):.3f}; "
                f"by the tools: events {get(with_events, 'event_ns') / 1e3:.2f} (span then "
                f"{get(with_events, 'span_ns') / 1e3:.2f}), activity "
-               f"{(row['activity_ns'] or 0) / 1e3:.2f}, ncu's one pass {row['one_pass_ns'] / 1e3:.2f}, "
+               f"{(row['activity_ns'] or 0) / 1e3:.2f}, concurrent {(row['concurrent_ns'] or 0) / 1e3:.2f}, ncu's one pass {row['one_pass_ns'] / 1e3:.2f}, "
                f"set full {row['full_ns'] / 1e3:.2f}; timer step {get(b, 'timer_step_ns')} ns")
     check("the clock in the kernels was read", len(bare) == 20 and len(active) == 20 and alone,
           (len(bare), len(active), len(alone)))
@@ -167,8 +176,9 @@ def full_by_application():
 def times():
     if not shutil.which("ncu"):
         return check("ncu is here", False)
-    compare("stream", full=True)
+    full = bool(os.environ.get("OPTIMAS_FULL"))
+    for program in ("stream", "topk", "transpose"):
+        compare(program, full)
     clocked()
-    for program in ("topk", "transpose"):
-        compare(program, full=True)
-    full_by_application()
+    if full:
+        full_by_application()

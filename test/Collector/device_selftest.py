@@ -311,6 +311,12 @@ def streams():
     check("streams output unchanged", run.out == timed.out != b"", (run.out, timed.out))
     check("streams seen", totals.get("streams", 0) >= 3 and totals.get("graph_kernels") == 6 and
           totals.get("kernel_launches") == 46, totals)
+    check("one kernel is timed at a time", totals.get("busy_ns") == totals.get("total_kernel_ns"), totals)
+    overlap = Run("streams-concurrent", "time", "streams", CONCURRENT=1)
+    check("kernels may overlap when asked", overlap.totals().get("kernel_launches") == 46 and
+          overlap.totals()["busy_ns"] <= overlap.totals()["total_kernel_ns"], overlap.why())
+    info(f"streams: busy {totals.get('busy_ns')} of {totals.get('total_kernel_ns')} ns, concurrent "
+         f"{overlap.totals().get('busy_ns')} of {overlap.totals().get('total_kernel_ns')}")
 
 
 def devices():

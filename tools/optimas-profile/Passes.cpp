@@ -26,6 +26,7 @@ static Variables samplingVariables(const ProfileOptions &O, StringRef Which,
   return {{"OPTIMAS_COLLECT", "profile"},
           {"OPTIMAS_COLLECT_PASS", Which.str()},
           {"OPTIMAS_COLLECT_INTERVAL", std::to_string(IntervalLog2)},
+          {"OPTIMAS_COLLECT_CONCURRENT", O.Concurrent ? "1" : "0"},
           {"OPTIMAS_COLLECT_SERIALIZED", O.Serialized ? "1" : "0"}};
 }
 

@@ -30,6 +30,7 @@ struct ProfileOptions {
   bool RanBefore = false;    ///< standard input was read
   unsigned IntervalLog2 = 0; ///< 0: by rule
   bool Serialized = false;   ///< one kernel at a time while sampling
+  bool Concurrent = false;   ///< kernels may overlap while they are timed
   double TimeoutSeconds = 0; ///< of each run
   bool IgnoreExitStatus = false;
   /// Hardware counters to read in runs of their own, `name unit`; empty: none.

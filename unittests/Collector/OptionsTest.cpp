@@ -66,6 +66,7 @@ TEST(CollectorOptions, ReadsEverything) {
                      {"OPTIMAS_COLLECT_PASS", "sampling"},
                      {"OPTIMAS_COLLECT_INTERVAL", "14"},
                      {"OPTIMAS_COLLECT_SERIALIZED", "1"},
+                     {"OPTIMAS_COLLECT_CONCURRENT", "1"},
                      {"OPTIMAS_COLLECT_KERNELS", "copy\nns::mul\n"},
                      {"OPTIMAS_COLLECT_POISON", "0x5A"},
                      {"OPTIMAS_COLLECT_PERMUTE", "7:4"},
@@ -78,6 +79,7 @@ TEST(CollectorOptions, ReadsEverything) {
   EXPECT_EQ(O.RunPass, Pass::Sampling);
   EXPECT_EQ(O.IntervalLog2, 14u);
   EXPECT_TRUE(O.Serialized);
+  EXPECT_TRUE(O.Concurrent);
   EXPECT_EQ(O.Kernels, (std::vector<std::string>{"copy", "ns::mul"}));
   EXPECT_EQ(O.poison(), 0x5A);
   EXPECT_EQ(*O.PermuteSeed, 7u);
@@ -96,6 +98,7 @@ TEST(CollectorOptions, NonsenseIsNamed) {
       {"OPTIMAS_COLLECT", "everything"},   {"OPTIMAS_COLLECT_PASS", "2"},
       {"OPTIMAS_COLLECT_INTERVAL", "4"},   {"OPTIMAS_COLLECT_INTERVAL", "32"},
       {"OPTIMAS_COLLECT_INTERVAL", "-1"},  {"OPTIMAS_COLLECT_SERIALIZED", "yes"},
+      {"OPTIMAS_COLLECT_CONCURRENT", "2"},
       {"OPTIMAS_COLLECT_POISON", "256"},
       {"OPTIMAS_COLLECT_POISON", "0xZZ"},  {"OPTIMAS_COLLECT_PERMUTE", "1:2"},
       {"OPTIMAS_COLLECT_PERMUTE", "x"},    {"OPTIMAS_COLLECT_DUMP", "1:2"},

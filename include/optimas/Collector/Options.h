@@ -52,6 +52,9 @@ struct Options {
   unsigned IntervalLog2 = 0;
   /// OPTIMAS_COLLECT_SERIALIZED: one kernel at a time while sampling; 0 or 1.
   bool Serialized = false;
+  /// OPTIMAS_COLLECT_CONCURRENT: kernels may overlap while their times are recorded, 0 or
+  /// 1. CUPTI then instruments every block, which lengthens kernels of many short ones.
+  bool Concurrent = false;
   /// OPTIMAS_COLLECT_KERNELS: base names, one a line; empty selects every kernel.
   std::vector<std::string> Kernels;
   /// OPTIMAS_COLLECT_POISON: byte that new allocations are filled with, decimal or
