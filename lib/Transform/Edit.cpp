@@ -91,6 +91,8 @@ json::Value toJson(const Edit &E, const SourceModel &Model) {
                    {"reason", utf8(E.Reason)},
                    {"metric", utf8(E.Metric)},
                    {"direction", toString(E.Move)}};
+  if (E.Factor > 1)
+    Out["factor"] = E.Factor;
   if (E.First != NoId)
     Out["first"] = idText('S', E.First);
   if (E.Last != NoId)

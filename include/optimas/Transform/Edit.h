@@ -34,7 +34,10 @@ struct Edit {
   SourceRange Raw;             ///< RawRange
   std::string Text;
   std::vector<unsigned> Evidence; ///< cited ids, at least one
-  std::string Transformation; ///< `optimas-load-batching`, or the model's own word
+  /// `optimas-load-batching`, or the model's own word; several ids are joined by `+`.
+  std::string Transformation;
+  /// Iterations or elements that it puts together; 1 when it puts none, or it is unknown.
+  unsigned Factor = 1;
   std::string Reason;         ///< one sentence
   std::string Precondition, Postcondition;
   std::string Metric; ///< predicted to move

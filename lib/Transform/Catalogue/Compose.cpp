@@ -31,6 +31,7 @@ static void accumulateAndBatch(const KernelView &View, Report &Out) {
       Edit E = loopEdit(View, *Plan, Changes,
                         "optimas-register-accumulator+optimas-load-batching",
                         Hot.Items);
+      E.Factor = Batch;
       E.Reason = "Each iteration waits for the load of " + placesOf(Hot.Items) +
                  " and then stores `" + Acc->Lvalue +
                  "`, before which the next load "

@@ -33,6 +33,7 @@ static void propose(const KernelView &View, Report &Out) {
                         std::to_string(Batch) +
                         " iterations, then their work in order.";
       Edit E = loopEdit(View, *Plan, Changes, Out.Id, Hot.Items);
+      E.Factor = Batch;
       E.Reason = "Each iteration waits for the load of " + placesOf(Hot.Items) +
                  " before the next one's is issued; " + std::to_string(Batch) +
                  " in flight share one wait.";

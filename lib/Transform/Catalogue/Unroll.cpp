@@ -79,6 +79,7 @@ static void propose(const KernelView &View, Report &Out) {
       Edit E = newEdit(EditKind::InsertBefore, Out.Id, Items);
       E.First = E.Last = Hot.Stmt->Id;
       E.Text = "#pragma unroll " + std::to_string(C.Factor);
+      E.Factor = C.Factor;
       E.Reason = C.Why;
       E.Precondition = "The loop counts up by a step that does not change.";
       E.Postcondition = "The compiler keeps the meaning of the loop.";

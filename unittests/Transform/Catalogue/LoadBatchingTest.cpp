@@ -270,6 +270,8 @@ TEST(LoadBatchingTest, LoadsFirstInnerBeforeOuterOncePerText) {
   auto Ps = loops().proposals("gather", Batching);
   ASSERT_THAT(titles(Ps), ElementsAre("load batching by 16", "load batching by 8",
                                       "load batching by 4"));
+  EXPECT_EQ(Ps[0].Edits[0].Factor, 16u);
+  EXPECT_EQ(Ps[2].Edits[0].Factor, 4u);
   EXPECT_EQ(loops().text(Ps[2]),
             R"({ // optimas-load-batching: the loads of 4 iterations, then their work in order.
     unsigned i = threadIdx.x;
@@ -403,6 +405,7 @@ TEST(RegisterAccumulatorTest, ComposesWithBatching) {
   auto Ps = loops().proposals("inShared", "*");
   EXPECT_EQ(Ps.size(), 4u);
   EXPECT_EQ(Ps[0].Title, "register accumulator + load batching by 16");
+  EXPECT_EQ(Ps[0].Edits[0].Factor, 16u);
   std::string Text = loops().text(Ps[0]);
   EXPECT_THAT(Text, HasSubstr("sumsAcc = sumsAcc + aBatch[slot] * bBatch[slot];"));
   EXPECT_THAT(Text, Not(HasSubstr("sums[t] = sums[t]")));

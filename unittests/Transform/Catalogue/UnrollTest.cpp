@@ -127,6 +127,7 @@ TEST(UnrollTest, PutsAPragmaBeforeTheLoop) {
   auto Ps = counted().proposals("counting", Unrolling);
   ASSERT_EQ(Ps.size(), 1u);
   EXPECT_EQ(Ps[0].Edits[0].Kind, EditKind::InsertBefore);
+  EXPECT_EQ(Ps[0].Edits[0].Factor, 4u);
   std::string Code = counted().apply(Ps[0]);
   EXPECT_THAT(Code, HasSubstr("float x = 0;\n  #pragma unroll 4\n  for (int i"));
   EXPECT_EQ(compileWithNvcc(Code), "");
