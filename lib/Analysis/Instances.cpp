@@ -84,6 +84,10 @@ void describeInstances(AnalysisContext &C, const KernelData &D,
     I.Symbol = Symbol;
     auto It = Time.find(Symbol);
     I.TimeShare = It == Time.end() ? 0 : It->second;
+    const KernelStats *Stats = statsOf(C, D, Symbol);
+    I.Registers = Stats && Stats->Registers ? Stats->Registers
+                  : K.Symbols.size() == 1   ? K.Registers
+                                            : 0;
     Sum += I.TimeShare;
     if (K.Symbols.size() == 1) {
       I.Roof = K.Roof;
@@ -92,8 +96,8 @@ void describeInstances(AnalysisContext &C, const KernelData &D,
       if (const KernelData::CounterMap *Counters = countersOf(D, Symbol))
         Own.Counters = *Counters;
       KernelDiagnosis Times;
-      if (const KernelStats *S = statsOf(C, D, Symbol))
-        Times.MedianNs = S->MedianNs;
+      if (Stats)
+        Times.MedianNs = Stats->MedianNs;
       I.Roof = roofline(C.P.Device, Own, Times);
     }
     if (I.Roof.Available && I.Roof.PercentOfRoof > 0)

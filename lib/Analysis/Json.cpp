@@ -80,6 +80,8 @@ llvm::json::Value toJson(const Evidence &E, llvm::StringRef Root) {
       {"reason", E.Reason},
       {"sentence", utf8(E.Sentence)},
       {"confidence", E.Confidence},
+      {"in_flight", E.InFlight},
+      {"per_thread", E.PerThread > 0 ? llvm::json::Value(E.PerThread) : nullptr},
       {"at_most_speedup", E.AtMost > 0 ? llvm::json::Value(E.AtMost) : nullptr},
       {"provenance", llvm::json::Object{{"profile", utf8(E.ProfileFile)},
                                         {"samples", int64_t(E.Samples)},
@@ -170,6 +172,7 @@ llvm::json::Value toJson(const KernelDiagnosis &K) {
     Instances.push_back(llvm::json::Object{
         {"symbol", utf8(I.Symbol)},
         {"time_share", I.TimeShare},
+        {"registers", I.Registers},
         {"headroom", I.Headroom > 0 ? llvm::json::Value(I.Headroom) : nullptr},
         {"headroom_inferred", I.HeadroomInferred},
         {"roofline", toJson(I.Roof)}});

@@ -217,6 +217,8 @@ KernelDiagnosis Joiner::describe(const KernelData &D) {
     for (const PcSample &Pc : S->Pcs)
       for (const StallCount &Stall : Pc.Stalls) {
         K.TotalSamples += Stall.Samples;
+        if (Stall.Reason == "not_selected")
+          K.NotSelected += Stall.Samples;
         if (isStall(Stall.Reason))
           K.LatencySamples += C.weigh(Stall);
       }

@@ -17,6 +17,12 @@ constexpr double KeyShare = 0.10;
 /// Producers below this share are not named.
 constexpr double NamedShare = 0.005;
 constexpr size_t MaxNamedProducers = 8;
+/// Loads this many instructions apart are not put side by side.
+constexpr size_t FlightWindow = 256;
+/// The instructions that every warp issues once, and the samples of them that it takes to
+/// say how often a warp issues another one.
+constexpr size_t EntryWindow = 16;
+constexpr uint64_t EntrySamples = 50;
 
 /// Where an instruction is, as shown and as keyed.
 using LineKey = std::pair<std::string, unsigned>;
@@ -37,6 +43,7 @@ struct Item {
   std::string ConsumerOpcode, Reason, UnresolvedWhy;
   uint64_t Samples = 0, OpcodeSamples = 0;
   double Confidence = 0; ///< weighted by samples
+  double InFlight = 0, FlightSamples = 0; ///< weighted by samples, of waits for loads
   std::vector<LineRef> Lines;
   std::set<uint64_t> Pcs;
   std::map<std::pair<std::string, uint64_t>, ProducerSum> Producers;
@@ -45,6 +52,14 @@ struct Item {
   std::map<std::string, uint64_t> Routines; ///< samples in the compiler's routines
   FetchedCode Fetched;                      ///< around the PC with the most samples
   uint64_t FetchedSamples = 0;
+};
+
+/// Loads of one line that one instruction waits for.
+struct WaitedLoads {
+  size_t First = ~size_t(0);
+  unsigned Read = 0; ///< whose result it reads
+  double Samples = 0;
+  const LineRef *Where = nullptr;
 };
 
 bool isFetch(llvm::StringRef Reason) { return Reason == "no_instructions"; }
@@ -76,6 +91,9 @@ private:
                 uint64_t Samples);
   void nameProducers(Item &I, Evidence &E);
   void addWork(const FunctionCode &Code, Item &I, const BlameResult &Blame);
+  double inFlight(const FunctionCode &Code, size_t Load, size_t Consumer, const LineRef &Where,
+                  unsigned Read);
+  void countLoads(const FunctionCode &Code);
   Evidence finish(Item &I, const KernelData &Data);
 
   using Key = std::tuple<std::string, unsigned, std::string, std::vector<LineKey>>;
@@ -85,6 +103,8 @@ private:
   std::map<std::pair<const FunctionCode *, size_t>, std::vector<Located>> Locations;
   /// Latency samples by instruction, without those at barriers.
   std::map<const FunctionCode *, std::vector<uint64_t>> BusyOf;
+  /// By line: how often a thread executes its global loads, and how often they issue.
+  std::map<LineKey, std::pair<double, uint64_t>> PerThread;
 };
 } // namespace
 
@@ -111,6 +131,60 @@ void StallCollector::add(const FunctionCode &Code) {
       else
         Mapping.add(LineRef(), Samples);
     }
+  countLoads(Code);
+}
+
+/// What a warp issues once, at the function's entry, is the measure of what it issues
+/// more often. Of instantiations the one that issues most speaks for its line.
+void StallCollector::countLoads(const FunctionCode &Code) {
+  llvm::ArrayRef<uint64_t> Executed = Code.executed();
+  llvm::ArrayRef<Instruction> Instrs = Code.graph().instructions();
+  uint64_t Entries = 0;
+  size_t Window = 0;
+  while (Window < std::min(EntryWindow, Instrs.size()) &&
+         Instrs[Window].Class != InstrClass::Branch && Instrs[Window].Class != InstrClass::Exit)
+    Entries += Executed[Window++];
+  if (Entries < EntrySamples)
+    return;
+  std::map<LineKey, uint64_t> Issues;
+  std::set<LineKey> Looped;
+  for (size_t I = 0; I < Instrs.size(); ++I)
+    if (Instrs[I].Class == InstrClass::GlobalLoad && Executed[I])
+      for (const Located &L : locate(Code, I)) {
+        Issues[{L.Line.Path, L.Line.Line}] += Executed[I];
+        if (Code.graph().inLoop(I))
+          Looped.insert({L.Line.Path, L.Line.Line});
+      }
+  for (auto &[Line, Count] : Issues) {
+    if (!Looped.count(Line))
+      continue;
+    auto &Most = PerThread[Line];
+    if (Count > Most.second)
+      Most = {double(Count) * double(Window) / double(Entries), Count};
+  }
+}
+
+/// Iterations whose loads of the line \p Where are on their way when \p Consumer waits for
+/// the first of them, \p Load: the loads of that line between the two, by those of one
+/// iteration, whose results it reads (\p Read).
+double StallCollector::inFlight(const FunctionCode &Code, size_t Load, size_t Consumer,
+                                const LineRef &Where, unsigned Read) {
+  const BlameGraph &G = Code.graph();
+  llvm::ArrayRef<Instruction> Instrs = G.instructions();
+  const size_t Near = Consumer - std::min(Consumer, FlightWindow);
+  unsigned Count = 0;
+  auto Look = [&](size_t Begin, size_t End, bool InLoop) {
+    for (size_t I = Begin; I < End; ++I)
+      if (Instrs[I].Class == InstrClass::GlobalLoad && (!InLoop || G.inSameLoop(I, Consumer)))
+        Count += llvm::any_of(locate(Code, I), [&](const Located &L) { return L.Line == Where; });
+  };
+  if (Load < Consumer) {
+    Look(std::max(Load, Near), Consumer, false);
+  } else { // of the iteration before
+    Look(Load, std::min(Load + FlightWindow, Instrs.size()), true);
+    Look(Near, Consumer, true);
+  }
+  return std::max(1.0, double(Count) / std::max(1u, Read));
 }
 
 void StallCollector::addStall(const FunctionCode &Code, size_t Index,
@@ -191,6 +265,7 @@ void StallCollector::addAt(const FunctionCode &Code, size_t Index, const Located
     addLine(I.Lines, L);
   if (Blame.Producers.empty())
     I.UnresolvedWhy = Blame.UnresolvedWhy;
+  std::map<LineKey, WaitedLoads> Loads;
   for (auto [P, L] : Producers) {
     const Instruction &From = Code.graph().instructions()[P->Index];
     ProducerSum &Sum = I.Producers[{Code.samples().Symbol, From.Offset}];
@@ -201,9 +276,22 @@ void StallCollector::addAt(const FunctionCode &Code, size_t Index, const Located
     Sum.AccessBytes = From.AccessBytes;
     Sum.Spill = Code.isSpill(P->Index);
     Sum.Samples += ShareOf(*P, *L) * Samples;
+    if (From.Class == InstrClass::GlobalLoad && Reason == "long_scoreboard") {
+      WaitedLoads &W = Loads[{L->Line.Path, L->Line.Line}];
+      W.First = std::min(W.First, P->Index);
+      // Before the loop is another way to the same register.
+      W.Read += P->Confirmed && (!Code.graph().inLoop(Index) ||
+                                 Code.graph().inSameLoop(P->Index, Index));
+      W.Samples += ShareOf(*P, *L) * Samples;
+      W.Where = &L->Line;
+    }
     if (P->Share >= NamedShare)
       for (const LineRef &Link : L->Chain)
         addLine(I.Lines, Link);
+  }
+  for (auto &[Line, W] : Loads) {
+    I.InFlight += W.Samples * inFlight(Code, W.First, Index, *W.Where, W.Read);
+    I.FlightSamples += W.Samples;
   }
   if (Reason == "barrier")
     addWork(Code, I, Blame);
@@ -296,6 +384,7 @@ Evidence StallCollector::finish(Item &I, const KernelData &Data) {
   E.ProfileFile = C.ProfileFile;
   E.Pcs.assign(I.Pcs.begin(), I.Pcs.end());
   E.Confidence = I.Samples ? I.Confidence / I.Samples : 0;
+  E.InFlight = I.FlightSamples > 0 ? I.InFlight / I.FlightSamples : 1;
   nameProducers(I, E);
   if (isFetch(E.Reason) && !E.Producers.empty())
     E.Consumer = E.Producers.front().Where;
@@ -311,6 +400,8 @@ Evidence StallCollector::finish(Item &I, const KernelData &Data) {
     P.Share /= Sum;
     addLine(E.Lines, P.Where);
   }
+  if (auto It = PerThread.find({E.where().Path, E.where().Line}); It != PerThread.end())
+    E.PerThread = It->second.first;
   if (isFetch(E.Reason))
     addLine(E.Lines, I.Fetched.Around);
   for (auto &[Routine, Samples] : I.Routines)

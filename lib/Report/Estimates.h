@@ -14,12 +14,13 @@ namespace optimas {
 
 struct KernelEstimate {
   std::string Kernel; ///< base name
+  std::string Transformations; ///< transformationsOf() its edits
   Estimate E;
 };
 
 /// For each kernel whose evidence the accepted edits cite, in the order of the diagnosis.
-/// Empty for edits that cite none.
-std::vector<KernelEstimate> estimatesOf(const RunRecord &R, const EditSet &Set);
+/// Empty for edits that cite none. With the registers of \p C where it was built.
+std::vector<KernelEstimate> estimatesOf(const RunRecord &R, const CandidateOutcome &C);
 
 } // namespace optimas
 

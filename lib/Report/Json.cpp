@@ -121,11 +121,12 @@ static json::Value resources(const ResourceUsage &U) {
 }
 
 /// `{kernel, speedup, …}` a kernel, so that measurements beside it can calibrate it.
-static json::Array estimates(const RunRecord &R, const EditSet &Set) {
+static json::Array estimates(const RunRecord &R, const CandidateOutcome &C) {
   json::Array Out;
-  for (const KernelEstimate &K : estimatesOf(R, Set)) {
+  for (const KernelEstimate &K : estimatesOf(R, C)) {
     json::Value V = toJson(K.E);
     (*V.getAsObject())["kernel"] = json::fixUTF8(K.Kernel);
+    (*V.getAsObject())["transformations"] = json::fixUTF8(K.Transformations);
     Out.push_back(std::move(V));
   }
   return Out;
@@ -145,7 +146,7 @@ static json::Value outcome(const CandidateOutcome &C, const RunRecord &R) {
                       {"title", json::fixUTF8(C.Title)},
                       {"group", json::fixUTF8(C.Group)},
                       {"edits", std::move(Edits)},
-                      {"estimates", estimates(R, C.Set)},
+                      {"estimates", estimates(R, C)},
                       {"verdict", toString(C.Verdict)},
                       {"why", json::fixUTF8(C.Why)},
                       {"how_to_measure", json::fixUTF8(C.HowToMeasure)},

@@ -168,10 +168,10 @@ void TextReport::candidate(const CandidateOutcome &C) {
   W.wrapped(formatv("{0}{1}  {2}  [{3}]", C.Kept ? "* " : "", idText('P', C.ProposalId), C.Title,
                     ids('E', Cited)).str(), C.Kept ? 0 : 2, 6);
   W.wrapped(verdictText(C) + (C.Why.empty() ? "" : "  " + C.Why), 6, 6);
-  std::vector<KernelEstimate> Estimates = estimatesOf(R, C.Set);
+  std::vector<KernelEstimate> Estimates = estimatesOf(R, C);
   for (const KernelEstimate &E : Estimates)
     if (E.E.known())
-      W.wrapped("estimated before it was built: " +
+      W.wrapped("estimated before it was measured: " +
                     (Estimates.size() > 1 ? E.Kernel + " " : "") + estimateText(E.E), 6, 8);
   buildFailure(C);
 }

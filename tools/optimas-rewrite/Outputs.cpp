@@ -34,6 +34,8 @@ Error checkOutputs(const Settings &S) {
   for (const std::string &File : {S.Patch, S.ExportFixes, S.RooflineFile})
     if (!File.empty())
       Files.push_back(File);
+  if (!S.CalibrationFile.empty() && !S.Run.empty() && S.Replay.empty() && S.Evaluate)
+    Files.push_back(S.CalibrationFile); // what is measured is added to it
   for (const std::string &File : Files)
     if (Error E = checkWritable(File))
       return E;

@@ -160,6 +160,21 @@ static void dumpDiagnosis(const Diagnosis &D, const SourceModel &Model, StringRe
   outs() << '\n';
 }
 
+/// What was measured now corrects later estimates, not those of this run's report.
+static Error keepMeasurements(const Settings &S, const RunRecord &R) {
+  if (S.CalibrationFile.empty())
+    return Error::success();
+  Calibration All = R.Measured;
+  unsigned Added = addMeasurements(R, All);
+  if (!Added)
+    return Error::success();
+  if (Error E = writeFileAtomically(S.CalibrationFile, All.text()))
+    return E;
+  outs() << "wrote " << S.CalibrationFile << " (" << Added << " measurements of this run, "
+         << All.size() << " in all)\n";
+  return Error::success();
+}
+
 Expected<ExitCode> runPipeline(const Settings &S, StringRef Source, const ToolContext &Tool) {
   Progress &Say = *Tool.Say;
   Expected<Compilation> C = findCompilation(S, Source);
@@ -172,6 +187,11 @@ Expected<ExitCode> runPipeline(const Settings &S, StringRef Source, const ToolCo
     outs() << formatv("{0:2}", dumpModel(*Model)) << '\n';
     return ExitCode::Done;
   }
+  // Before anything that takes time.
+  Expected<Calibration> Measured =
+      S.CalibrationFile.empty() ? Calibration() : Calibration::load(S.CalibrationFile);
+  if (!Measured)
+    return Measured.takeError();
   Say("reading the profile");
   Expected<LoadedProfile> Loaded = loadEvidence(S, Source, C->BuildDir, Tool.ToolDir);
   if (!Loaded)
@@ -216,7 +236,7 @@ Expected<ExitCode> runPipeline(const Settings &S, StringRef Source, const ToolCo
       return std::move(E);
     return ExitCode::Done;
   }
-  RunRecord R{*Model, Loaded->P, *D, {}, {}, {}, {}, {}, {}, S.Proposer, "", {}, {}};
+  RunRecord R{*Model, Loaded->P, *D, {}, {}, {}, {}, {}, {}, S.Proposer, "", {}, {}, std::move(*Measured)};
   R.ProjectRoot = projectRoot(S, *C, Source);
   R.CommandLine = Tool.CommandLine;
   R.Notes = Loaded->Notes;
@@ -245,6 +265,8 @@ Expected<ExitCode> runPipeline(const Settings &S, StringRef Source, const ToolCo
   Say.clear();
   printOutcome(outs(), R, T);
   if (Error E = writeOutputs(S, R))
+    return std::move(E);
+  if (Error E = keepMeasurements(S, R))
     return std::move(E);
   return exitCodeFor(R);
 }

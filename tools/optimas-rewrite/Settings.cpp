@@ -25,6 +25,7 @@ namespace optimas {
   STRING("Run", "run", Run)                                                    \
   STRING("RunDir", "run-dir", RunDir)                                          \
   STRING("Evidence", "evidence", Evidence)                                     \
+  STRING("Calibration", "calibration", CalibrationFile)                        \
   STRING("Proposer", "proposer", Proposer)                                     \
   STRING("Model", "model", Model)                                              \
   STRING("Endpoint", "endpoint", Endpoint)                                     \
@@ -103,6 +104,8 @@ Options::Options(Settings &S) {
       "Analyse the fewest kernels that cover this share of GPU time (default 80)");
   add(*this, "evidence", S.Evidence, "kinds",
       "Kinds of evidence to use: pc,roofline,counters");
+  add(*this, "calibration", S.CalibrationFile, "file.json",
+      "Correct estimates by the measurements there, and add this run's");
   add(*this, "collector", S.Collector, "file", "The library injected into the program");
   Category = &ProposalCategory;
   add(*this, "proposer", S.Proposer, "kind",

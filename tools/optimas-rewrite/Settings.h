@@ -27,6 +27,7 @@ struct Settings {
   double Hot = 80;
   std::string Run, RunDir;
   std::string Evidence = "pc,roofline,counters";
+  std::string CalibrationFile;
 
   // Proposals.
   std::string Proposer = "catalogue";

@@ -7,6 +7,7 @@
 
 #include "optimas/Analysis/Estimate.h"
 #include "AnalysisTest.h"
+#include "optimas/Analysis/Calibration.h"
 #include "optimas/Profile/Readers.h"
 #include "gtest/gtest.h"
 
@@ -94,6 +95,17 @@ TEST(Estimate, TwoEditsOfOneStallCountOnce) {
   EXPECT_EQ(Both.Model, "latency hiding and stall elimination");
 }
 
+TEST(Estimate, AnEditThatDoesTwoThings) {
+  Diagnosis D = heavy();
+  unsigned Load = idOf(D, "long_scoreboard"), Shared = idOf(D, "short_scoreboard");
+  Estimate Both = estimate(
+      D, D.Kernels[0].Function,
+      PlannedEdit{"optimas-register-accumulator+optimas-load-batching", {Load, Shared}, 4});
+  EXPECT_FALSE(Both.AtMost);
+  EXPECT_NEAR(Both.Speedup, 1 / (1 - 0.5 * 0.75 - 0.2), 1e-9);
+  EXPECT_EQ(Both.Model, "stall elimination and latency hiding");
+}
+
 TEST(Estimate, TheRooflineCapsIt) {
   Diagnosis D = heavy(3.2e12); // headroom 1.25
   ASSERT_NEAR(D.Kernels[0].headroom(), 1.25, 1e-9);
@@ -103,6 +115,148 @@ TEST(Estimate, TheRooflineCapsIt) {
   EXPECT_TRUE(E.capped());
   for (const Evidence &I : D.Items)
     EXPECT_LE(I.AtMost, 1.25 + 1e-9) << I.Sentence;
+}
+
+/// The item of what waits for the loads, where the machine code is \p Sass, all of line 5.
+Evidence waitOf(const std::vector<std::pair<const char *, uint64_t>> &Sass) {
+  ProfileBuilder B(&modelOf({{"k.cu", Source}}));
+  B.function(Symbol);
+  for (auto &[Text, Samples] : Sass)
+    B.pc(Text, {"k.cu:5"}, Samples ? std::vector<StallCount>{stall("long_scoreboard", Samples)}
+                                   : std::vector<StallCount>{});
+  B.kernel(Symbol, 10'000'000);
+  Diagnosis D = diagnose(modelOf({{"k.cu", Source}}), B.P);
+  return *D.evidence(idOf(D, "long_scoreboard"));
+}
+
+TEST(Estimate, LoadsThatAreSideBySideAlready) {
+  // One wait for four loads: the first consumer waits for all, the second for three.
+  Evidence Unrolled = waitOf({{"LDG.E R3, desc[UR4][R2.64]", 0},
+                              {"LDG.E R6, desc[UR4][R4.64]", 0},
+                              {"LDG.E R7, desc[UR4][R8.64]", 0},
+                              {"LDG.E R9, desc[UR4][R10.64]", 0},
+                              {"FADD R5, R3, R5", 300},
+                              {"FADD R5, R6, R5", 100}});
+  EXPECT_NEAR(Unrolled.InFlight, (4 * 300 + 3 * 100) / 400.0, 1e-9);
+  // Two loads of one iteration.
+  Evidence Pair = waitOf({{"LDG.E R3, desc[UR4][R2.64]", 0},
+                          {"LDG.E R6, desc[UR4][R4.64]", 0},
+                          {"FFMA R5, R3, R6, R5", 400}});
+  EXPECT_NEAR(Pair.InFlight, 1, 1e-9);
+  // One after another.
+  Evidence Serial = waitOf({{"LDG.E R3, desc[UR4][R2.64]", 0},
+                            {"FADD R5, R3, R5", 300},
+                            {"LDG.E R6, desc[UR4][R4.64]", 0},
+                            {"FADD R5, R6, R5", 300}});
+  EXPECT_NEAR(Serial.InFlight, 1, 1e-9);
+}
+
+Evidence &itemOf(Diagnosis &D, llvm::StringRef Reason) {
+  for (Evidence &E : D.Items)
+    if (E.Reason == Reason)
+      return E;
+  llvm_unreachable("no such item");
+}
+
+TEST(Estimate, BatchesNoLargerThanTheLoopGainNothing) {
+  Diagnosis D = heavy();
+  Evidence &Load = itemOf(D, "long_scoreboard");
+  Load.InFlight = 2;
+  EXPECT_NEAR(estimateOf(D, "optimas-load-batching", "long_scoreboard", 4).Speedup,
+              1 / (1 - 0.5 * 0.5), 1e-9);
+  // That is an answer, not a want of one.
+  Load.InFlight = 4;
+  Estimate Same = estimateOf(D, "optimas-load-batching", "long_scoreboard", 4);
+  EXPECT_TRUE(Same.known());
+  EXPECT_NEAR(Same.Speedup, 1, 1e-9);
+  // Ten iterations: a batch of 16 waits once, batches of 8 twice, of 4 three times.
+  Load.InFlight = 1;
+  Load.PerThread = 10;
+  for (auto [K, Waits] : {std::pair{16u, 1}, {8u, 2}, {4u, 3}})
+    EXPECT_NEAR(estimateOf(D, "optimas-load-batching", "long_scoreboard", K).Speedup,
+                1 / (1 - 0.5 * (1 - Waits / 10.0)), 1e-9)
+        << K;
+}
+
+TEST(Estimate, IterationsAreReadFromSamples) {
+  Diagnosis D = diagnose(exampleModel("topk"), exampleProfile("topk"));
+  const Evidence &Top = topOf(D, "topkHits");
+  // 10,000 columns, 256 threads.
+  EXPECT_NEAR(Top.PerThread, 10000 / 256.0, 4);
+  EXPECT_NEAR(Top.InFlight, 1, 1e-9);
+}
+
+TEST(Estimate, RegistersCostWarps) {
+  Diagnosis D = heavy();
+  ASSERT_EQ(D.Kernels[0].Instances.size(), 1u);
+  KernelInstance &I = D.Kernels[0].Instances[0];
+  D.Device.MaxThreadsPerSm = 2048;
+  D.Device.WarpSize = 32;
+  D.Device.RegistersPerSm = 65536;
+  I.Registers = 32;
+  D.Kernels[0].Shapes[0].Grid = {10'000, 1, 1};
+  PlannedEdit Batch{"optimas-load-batching", {idOf(D, "long_scoreboard")}, 4};
+  EstimateFacts Facts;
+  auto Of = [&](unsigned Registers) {
+    Facts.Registers[I.Symbol] = Registers;
+    return estimate(D, D.Kernels[0].Function, Batch, Facts);
+  };
+  EXPECT_NEAR(Of(32).Speedup, 1.6, 1e-9);
+  Estimate Half = Of(64);
+  EXPECT_NEAR(Half.Warps, 0.5, 1e-9);
+  EXPECT_NEAR(Half.Speedup, 0.8, 1e-9);
+  EXPECT_NE(estimateText(Half).find(", 50 % of the warps fit beside its registers"), std::string::npos)
+      << estimateText(Half);
+  // Warps that waited for other warps alone lose that wait first, and no more than it.
+  D.Kernels[0].NotSelected = 300;
+  EXPECT_NEAR(Of(64).Speedup, 1 / ((0.625 - 0.3) / 0.5), 1e-9);
+  D.Kernels[0].NotSelected = 600;
+  EXPECT_NEAR(Of(64).Speedup, 1.6, 1e-9);
+  // A grid that fills no more than half of the SM loses nothing.
+  D.Kernels[0].NotSelected = 0;
+  D.Kernels[0].Shapes[0].Grid = {132 * 4, 1, 1};
+  D.Device.Sms = 132;
+  EXPECT_NEAR(Of(64).Speedup, 1.6, 1e-9);
+}
+
+TEST(Estimate, UnrollingActsOnTheLoopsHeader) {
+  Diagnosis D = heavy();
+  const Evidence &Load = itemOf(D, "long_scoreboard");
+  PlannedEdit Unroll{"optimas-unroll", {Load.Id}, 4, Load.Consumer.File, 4};
+  Estimate Body = estimate(D, D.Kernels[0].Function, Unroll);
+  EXPECT_TRUE(Body.known());
+  EXPECT_NEAR(Body.Speedup, 1, 1e-9);
+  Unroll.Line = 5;
+  EXPECT_NEAR(estimate(D, D.Kernels[0].Function, Unroll).Speedup, 1 / (1 - 0.5 * 0.75), 1e-9);
+}
+
+TEST(Estimate, MeasurementsCorrectIt) {
+  Diagnosis D = heavy(3.2e12); // headroom 1.25
+  D.Device.Name = "NVIDIA H200";
+  Calibration Measured;
+  auto Add = [&](const char *Kernel, double Ratio) {
+    Measured.add({"NVIDIA H200", "optimas-load-batching", "k.cu", Kernel, "load batching by 4", 1,
+                  Ratio});
+  };
+  EstimateFacts Facts;
+  Facts.Measured = &Measured;
+  PlannedEdit Batch{"optimas-load-batching", {idOf(D, "long_scoreboard")}, 4};
+  auto Now = [&] { return estimate(D, D.Kernels[0].Function, Batch, Facts); };
+  Add("a", 0.7);
+  Add("b", 0.75);
+  EXPECT_NEAR(Now().Speedup, 1.25, 1e-9); // two say nothing yet
+  Add("c", 0.9);
+  Estimate E = Now();
+  EXPECT_NEAR(E.Speedup, 1.6 * 0.75, 1e-9);
+  EXPECT_NEAR(E.Uncalibrated, 1.25, 1e-9);
+  EXPECT_EQ(E.Calibrated, 3u);
+  EXPECT_NE(estimateText(E).find(", corrected by 3 measurements"), std::string::npos) << estimateText(E);
+  // Still no more than the memory allows.
+  for (const char *Kernel : {"a", "b", "c"})
+    Add(Kernel, 2);
+  EXPECT_NEAR(Now().Speedup, 1.25, 1e-9);
+  D.Device.Name = "NVIDIA H100";
+  EXPECT_EQ(Now().Calibrated, 0u);
 }
 
 TEST(Estimate, SaysWhyThereIsNone) {

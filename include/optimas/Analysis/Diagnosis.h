@@ -75,6 +75,13 @@ struct Evidence {
   uint64_t Samples = 0;
   std::vector<uint64_t> Pcs;
   double Confidence = 1; ///< 0…1
+  /// Of a wait for global loads: loads of one line that are on their way together when
+  /// it waits, on average; 4 where the compiler has unrolled the loop by four and put its
+  /// loads side by side.
+  double InFlight = 1;
+  /// How often a thread executes the loads of where(), from the samples of issuing warps,
+  /// where they lie in a loop: its iterations, when it is entered once. 0 when unknown.
+  double PerThread = 0;
   /// Speedup of the kernel at most, when the whole of it went away: for a stall T/(T − S)
   /// with its samples S of the kernel's T (GPA's stall elimination), for a launch the
   /// empty part of its waves. Never above the roofline's headroom; 0 when unknown.
@@ -121,6 +128,7 @@ struct Roofline {
 struct KernelInstance {
   std::string Symbol;   ///< canonical
   double TimeShare = 0; ///< of the source kernel's time
+  unsigned Registers = 0; ///< 0 when unknown
   Roofline Roof;
   /// Attainable / achieved: the roofline's, or, without counters, that of the
   /// instantiation with the most time, for the time of this one and the bytes that its
@@ -171,6 +179,7 @@ struct KernelDiagnosis {
   Roofline Roof;
   uint64_t LatencySamples = 0;
   uint64_t TotalSamples = 0; ///< with those of issuing warps: the kernel's time
+  uint64_t NotSelected = 0;  ///< of those: could issue, but another warp did
   std::vector<KernelInstance> Instances; ///< most time first
   /// Powers of two from a warp to 1,024 threads, with the registers and the shared memory
   /// of the block as it is. Empty when the device's limits are unknown.

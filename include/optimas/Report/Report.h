@@ -7,6 +7,7 @@
 #ifndef OPTIMAS_REPORT_REPORT_H
 #define OPTIMAS_REPORT_REPORT_H
 
+#include "optimas/Analysis/Calibration.h"
 #include "optimas/Evaluate/Evaluation.h"
 #include "optimas/Propose/Proposer.h"
 
@@ -27,6 +28,7 @@ struct RunRecord {
   std::string ProjectRoot; ///< paths below it are printed relative
   std::vector<std::string> CommandLine;
   std::vector<std::string> Notes;
+  Calibration Measured = {}; ///< corrects estimates; empty without --calibration
 };
 
 struct TextOptions {
@@ -39,6 +41,9 @@ struct TextOptions {
 /// hot kernels and evidence, known before anything is proposed; and what came of it.
 void printFindings(llvm::raw_ostream &OS, const RunRecord &R, const TextOptions &O);
 void printOutcome(llvm::raw_ostream &OS, const RunRecord &R, const TextOptions &O);
+/// Puts the measurements of this run beside their estimates, those of edits of one kernel
+/// that were measured now and not recorded. Returns how many.
+unsigned addMeasurements(const RunRecord &R, Calibration &To);
 /// docs/schemas/report.schema.json; keys in the documented order.
 std::string toJson(const RunRecord &R);
 
