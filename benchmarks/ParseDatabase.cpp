@@ -20,6 +20,7 @@
 #include <csignal>
 #include <map>
 #include <set>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,7 +37,8 @@ static cl::opt<unsigned> Sm("sm", cl::desc("The GPU to parse for, 90 for sm_90")
 static cl::opt<std::string> Match("match", cl::desc("Only files whose path holds this"));
 static cl::opt<std::string> CudaPath("cuda-path", cl::desc("The CUDA toolkit"));
 static cl::opt<std::string> ResourceDir("resource-dir", cl::desc("Clang's"));
-static cl::opt<unsigned> Limit("limit", cl::init(60), cl::desc("Seconds for a file"));
+static cl::opt<unsigned> Limit("limit", cl::init(60), 
+                               cl::desc("Seconds of CPU time for a file"));
 static cl::opt<bool> Verbose("print-argv", cl::desc("Print what Clang gets"));
 
 /// Prints what is known of the file's compile command and builds its model. 0 when
@@ -87,7 +89,10 @@ static Outcome buildApart(const CompileCommand &Command) {
   pid_t Child = ::fork();
   if (Child == 0) {
     ::close(Pipe[0]);
-    ::alarm(Limit);
+    // Of the processor's time, since others may need it too; but none waits for ever.
+    rlimit Cpu = {Limit, Limit + 1};
+    ::setrlimit(RLIMIT_CPU, &Cpu);
+    ::alarm(20 * Limit);
     raw_fd_ostream OS(Pipe[1], /*shouldClose=*/true, /*unbuffered=*/true);
     ::_exit(buildModel(Command, OS));
   }
@@ -101,7 +106,7 @@ static Outcome buildApart(const CompileCommand &Command) {
   ::waitpid(Child, &Status, 0);
   if (WIFEXITED(Status))
     Out.Status = WEXITSTATUS(Status);
-  else if (WTERMSIG(Status) == SIGALRM)
+  else if (WTERMSIG(Status) == SIGALRM || WTERMSIG(Status) == SIGXCPU)
     Out.Text += "hang: stopped by the time limit\n";
   else
     Out.Text += "crash: signal " + std::to_string(WTERMSIG(Status)) + "\n";

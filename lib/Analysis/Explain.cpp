@@ -172,6 +172,53 @@ static void explainMapping(llvm::raw_ostream &OS, const SampleMapping &M,
   }
 }
 
+/// \p Words behind \p Indent in lines of \p Columns at most, the later ones further in.
+template <typename WordRange>
+static void printWords(llvm::raw_ostream &OS, llvm::StringRef Indent, const WordRange &Words,
+                       unsigned Columns) {
+  size_t Used = 0;
+  for (llvm::StringRef Word : Words) {
+    std::string Before = Used ? " " : Indent.str();
+    if (Used && Used + 1 + Word.size() > Columns) {
+      OS << '\n';
+      Used = 0;
+      Before = Indent.str() + "  ";
+    }
+    OS << Before << Word;
+    Used += Before.size() + Word.size();
+  }
+  OS << '\n';
+}
+
+/// What an edit that cites \p E may touch, kind by kind.
+static void explainRegions(llvm::raw_ostream &OS, const Evidence &E, const Diagnosis &D,
+                           const SourceModel &Model, unsigned Columns) {
+  std::vector<std::pair<RegionKind, std::vector<std::string>>> Kinds;
+  for (const Region &R : D.Regions) {
+    if (!llvm::is_contained(R.Evidence, E.Id))
+      continue;
+    auto Kind = llvm::find_if(Kinds, [&](const auto &K) { return K.first == R.Kind; });
+    if (Kind == Kinds.end())
+      Kind = Kinds.insert(Kind, {R.Kind, {}});
+    std::string Place = R.Range.File == E.Consumer.File
+                            ? ""
+                            : fileName(Model.file(R.Range.File).Path) + ":";
+    Place += std::to_string(R.Range.BeginLine);
+    if (R.Range.EndLine != R.Range.BeginLine)
+      Place += "-" + std::to_string(R.Range.EndLine);
+    Kind->second.push_back(Place + " (" + idText('R', R.Id) + ")");
+  }
+  std::vector<std::string> Words{"may change:"};
+  for (const auto &[Kind, Places] : Kinds)
+    for (const std::string &P : Places) {
+      bool First = &P == &Places.front(), Last = &P == &Places.back();
+      Words.push_back((First ? toString(Kind).str() + " " : "") + P +
+                      (!Last ? "," : Kind == Kinds.back().first ? "" : ";"));
+    }
+  if (!Kinds.empty())
+    printWords(OS, "     ", Words, Columns);
+}
+
 static void explainKernel(llvm::raw_ostream &OS, const KernelDiagnosis &K, const Diagnosis &D,
                           const SourceModel &Model, llvm::StringRef Root, unsigned Columns) {
   OS << llvm::formatv("{0}: {1} of the GPU time, {2} latency samples\n", K.Name,
@@ -201,14 +248,13 @@ static void explainKernel(llvm::raw_ostream &OS, const KernelDiagnosis &K, const
   }
   OS << '\n';
   for (const Evidence *E : D.evidenceOf(K.Function)) {
-    OS << "  " << idText('E', E->Id) << ' ' << E->Sentence << '\n';
+    llvm::SmallVector<llvm::StringRef, 32> Words;
+    std::string Text = idText('E', E->Id) + " " + E->Sentence;
+    llvm::StringRef(Text).split(Words, ' ');
+    printWords(OS, "  ", Words, Columns);
     if (E->AtMost > 1.005)
       OS << llvm::formatv("     worth at most {0:F2}x\n", E->AtMost);
-    for (const Region &R : D.Regions)
-      if (llvm::is_contained(R.Evidence, E->Id))
-        OS << llvm::formatv("     {0} may change: {1}, {2}:{3}-{4}\n", idText('R', R.Id),
-                            toString(R.Kind), fileName(Model.file(R.Range.File).Path),
-                            R.Range.BeginLine, R.Range.EndLine);
+    explainRegions(OS, *E, D, Model, Columns);
   }
 }
 

@@ -61,6 +61,7 @@ private:
   double waves() const;
   std::optional<double> smBusy() const;
   std::string otherBlockSize() const;
+  std::string idleProcessors(uint64_t Blocks) const;
 
   AnalysisContext &C;
   const KernelData &Data;
@@ -319,6 +320,14 @@ void KernelItems::addLaunchItem(llvm::StringRef Reason, llvm::StringRef Metric,
   keep(std::move(E));
 }
 
+std::string KernelItems::idleProcessors(uint64_t Blocks) const {
+  unsigned All = Device.Sms;
+  return Blocks < All ? llvm::formatv(", and {0} of its {1} multiprocessors no block at all",
+                                      All - Blocks, All)
+                            .str()
+                      : "";
+}
+
 void KernelItems::addLaunch() {
   addShortKernel();
   const LaunchShape *Shape = mainShape(K.Shapes);
@@ -330,8 +339,9 @@ void KernelItems::addLaunch() {
   if (Waves < 1)
     addLaunchItem("partial_wave", "waves", Direction::Up, Waves, "waves",
                   llvm::formatv("the launch has {0} blocks where the device holds {1} at "
-                                "once: {2} of its warps have work",
-                                countText(Blocks), countText(Fit), percentText(Waves))
+                                "once: {2} of its warps have work{3}",
+                                countText(Blocks), countText(Fit), percentText(Waves),
+                                idleProcessors(Blocks))
                       .str());
   else if (double Full = std::ceil(Waves); Full - Waves > TailLoss * Full)
     addLaunchItem("tail", "wave_efficiency", Direction::Up, 100 * Waves / Full, "%",

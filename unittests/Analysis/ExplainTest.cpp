@@ -53,7 +53,7 @@ TEST(Explain, LeadsFromTheLineThatWaitsToTheCause) {
   EXPECT_EQ(lineWith(Text, "int a")[2], '|');
   EXPECT_NE(lineWith(Text, "  E1 ").find("line 6 waits for the load of line 2: 75.0 %"),
             std::string::npos);
-  EXPECT_NE(Text.find("may change: statement, k.cu:"), std::string::npos) << Text;
+  EXPECT_NE(Text.find("may change: statement "), std::string::npos) << Text;
   // Cut at the width.
   llvm::SmallVector<llvm::StringRef, 64> Lines;
   const std::string Narrow = explainEvidence(diagnose(M, B.P), M, SourceFolder, 45);

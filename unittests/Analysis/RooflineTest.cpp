@@ -234,6 +234,12 @@ TEST(Launch, ItemsOnlyWhenTheFactsSupportThem) {
   EXPECT_EQ(Reasons({1056 * 20, 1, 1}, {256, 1, 1}, 32), Names{});
   EXPECT_EQ(Reasons({1056, 1, 1}, {256, 1, 1}, 32), Names{});
   EXPECT_EQ(Reasons({132, 1, 1}, {256, 1, 1}, 32), Names{"partial_wave"});
+  Diagnosis Few = launched(M, {40, 1, 1}, {256, 1, 1}, 32, 0);
+  const Evidence *Idle = find(Few, "heavy", EvidenceKind::Launch);
+  ASSERT_NE(Idle, nullptr);
+  EXPECT_EQ(Idle->Sentence,
+            "the launch has 40 blocks where the device holds 1,056 at once: 3.8 % of its "
+            "warps have work, and 92 of its 132 multiprocessors no block at all");
   EXPECT_EQ(Reasons({1057, 1, 1}, {256, 1, 1}, 32), Names{"tail"});
   EXPECT_EQ(Reasons({1056 * 20, 1, 1}, {256, 1, 1}, 255), Names{"occupancy"});
 }
