@@ -200,7 +200,8 @@ BlameResult BlameGraph::blameQueue(size_t Consumer, llvm::StringRef Reason) cons
 }
 
 /// Samples of `drain` lie on the instruction after the exit. What drains are the
-/// stores (and reductions) that reach it.
+/// stores (and reductions) that reach it; without one, warps wait at the exit itself
+/// until they are taken off the multiprocessor.
 BlameResult BlameGraph::blameDrain(size_t Consumer) const {
   BlameResult Result;
   std::vector<size_t> Exits;
@@ -225,9 +226,11 @@ BlameResult BlameGraph::blameDrain(size_t Consumer) const {
     });
   Result.Confidence = FromText ? 0.6 : 0.8;
   if (Result.Producers.empty()) {
-    Result.Confidence = 0;
-    Result.UnresolvedWhy = Exits.empty() ? "no exit comes before the instruction"
-                                         : "no store reaches this exit";
+    Result.Confidence = Exits.empty() ? 0 : 0.5;
+    if (Exits.empty())
+      Result.UnresolvedWhy = "no exit comes before the instruction";
+    for (size_t Exit : Exits)
+      Result.Producers.push_back({Exit, 0, 0, false});
   }
   return Result;
 }

@@ -119,7 +119,10 @@ double KernelItems::memoryShare() const {
   double Memory = 0, All = 0;
   for (const Evidence &E : Stalls) {
     All += E.Samples;
-    if (E.Reason == "long_scoreboard" || E.Reason == "lg_throttle" || E.Reason == "drain")
+    bool Retires = !E.Producers.empty() &&
+                   llvm::StringRef(E.Producers.front().Opcode).starts_with("EXIT");
+    if (E.Reason == "long_scoreboard" || E.Reason == "lg_throttle" ||
+        (E.Reason == "drain" && !Retires))
       Memory += E.Samples;
   }
   return All > 0 ? Memory / All : 0;

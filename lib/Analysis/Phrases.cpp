@@ -78,7 +78,8 @@ static llvm::StringRef noun(llvm::StringRef Opcode, bool Spill) {
       .Case("ATOMS", "shared-memory atomic")
       .Cases({"LDGSTS", "UBLKCP"}, "asynchronous copy")
       .Cases({"TEX", "TLD", "TLD4", "SULD"}, "texture read")
-      .Cases({"MUFU", "F2F", "F2I", "I2F"}, "slow arithmetic")
+      .Case("MUFU", "special function")
+      .Cases({"F2F", "F2I", "I2F"}, "conversion")
       .Cases({"SHFL", "VOTE", "REDUX", "MATCH"}, "warp exchange")
       .Case("BAR", "barrier")
       .Case("BRA", "branch")
@@ -190,6 +191,9 @@ static std::string waitText(const Evidence &E, const SourceModel &Model,
   const std::string Place = lineWord(First.Where, E.Kernel, Model);
   if (R == "long_scoreboard" || R == "short_scoreboard")
     return At + " waits for " + From;
+  if (R == "drain" && llvm::StringRef(First.Opcode).starts_with("EXIT"))
+    return "warps that leave at " + Place + " wait until they are retired, no store of "
+           "theirs being under way (sampled at " + At + ")";
   if (R == "drain")
     return At + " waits after the exit until " + From + " reached memory";
   if (R == "barrier")
@@ -234,16 +238,21 @@ std::string stallSentence(const Evidence &E, const SourceModel &Model,
             lineWord(E.Consumer, E.Kernel, Model);
   Text[0] = llvm::toLower(Text[0]);
   Text += ": " + percentText(Facts.Share) + " of latency samples (" + E.Reason + ")";
-  // Through which calls the line got into the kernel.
+  // Through which calls the line got into the kernel; others may be in between.
+  bool Direct = true;
   std::vector<std::string> Calls;
-  for (const LineRef &L : E.Lines)
-    if (L.Function != E.Consumer.Function && L.Function == E.KernelName &&
-        L.File != NoId && !llvm::any_of(E.Producers, [&](const ProducerRef &P) {
-          return P.Where == L;
-        }) && !(L == Facts.Slowest))
+  for (const LineRef &L : E.Lines) {
+    if (L.Function == E.Consumer.Function || L == Facts.Slowest ||
+        llvm::any_of(E.Producers, [&](const ProducerRef &P) { return P.Where == L; }))
+      continue;
+    if (L.Function != E.KernelName)
+      Direct = false;
+    else if (L.File != NoId)
       Calls.push_back(lineWord(L, E.Kernel, Model));
+  }
   if (!Calls.empty())
-    Text += "; `" + E.Consumer.Function + "` is called at " + listOf(Calls);
+    Text += "; `" + E.Consumer.Function + "` is " +
+            (Direct ? "called at " : "reached through ") + listOf(Calls);
   return Text;
 }
 

@@ -211,6 +211,48 @@ void run(float *a, float *b) { use<<<1, 32>>>(a, b); }
   }));
 }
 
+TEST(Synthetic, SentencesSayHowTheKernelReachesALine) {
+  const SourceModel &M = modelOf({{"k.cu", R"(__device__ float inner(const float *p) {
+  float x = *p;
+  return x + 1;
+}
+__device__ float outer(const float *p) {
+  return inner(p + 1);
+}
+__global__ void deep(const float *a, float *b, int n) {
+  if (threadIdx.x >= n) return;
+  b[0] = outer(a);
+}
+__global__ void flat(const float *a, float *b) {
+  b[0] = inner(a);
+}
+)"}});
+  ProfileBuilder B(&M);
+  B.function("_Z4deepPKfPfi")
+      .pc("@P0 EXIT", {"k.cu:9"})
+      .pc("LDG.E R3, desc[UR4][R2.64]", {"k.cu:2", "k.cu:6", "k.cu:10"}, {stall("drain", 50)})
+      .pc("FADD R5, R3, R3", {"k.cu:3", "k.cu:6", "k.cu:10"}, {stall("long_scoreboard", 100)})
+      .pc("EXIT", {"k.cu:11"});
+  Diagnosis D = diagnose(M, B.P);
+  EXPECT_NE(topOf(D, "deep").Sentence.find("; `inner` is reached through line 10"),
+            std::string::npos)
+      << topOf(D, "deep").Sentence;
+  ASSERT_EQ(D.Items.size(), 2u);
+  EXPECT_EQ(D.Items[1].Sentence.find("warps that leave at line 9 wait until they are "
+                                     "retired, no store of theirs being under way"),
+            0u)
+      << D.Items[1].Sentence;
+  ProfileBuilder C(&M);
+  C.function("_Z4flatPKfPf")
+      .pc("LDG.E R3, desc[UR4][R2.64]", {"k.cu:2", "k.cu:13"})
+      .pc("FADD R5, R3, R3", {"k.cu:3", "k.cu:13"}, {stall("long_scoreboard", 100)})
+      .pc("EXIT", {"k.cu:14"});
+  D = diagnose(M, C.P);
+  EXPECT_NE(topOf(D, "flat").Sentence.find("; `inner` is called at line 13"),
+            std::string::npos)
+      << topOf(D, "flat").Sentence;
+}
+
 TEST(Synthetic, SamplesInALibraryHeaderGoToTheCallInTheSource) {
   const SourceModel &M = modelOf({{"k.cu", Plain}});
   ProfileBuilder B(&M);
