@@ -213,11 +213,14 @@ void PcSampler::contextCreated(CUcontext Handle) {
     readBack(*C);
   } else {
     logError("PC sampling is off: %s", Why.c_str());
-    Why = "PC sampling failed, so there are no stall samples: " + Why;
-    if (std::find(Notes.begin(), Notes.end(), Why) == Notes.end())
-      Notes.push_back(Why);
+    note("PC sampling failed, so there are no stall samples: " + Why);
   }
   Contexts[Handle] = std::move(C);
+}
+
+void PcSampler::note(const std::string &Text) {
+  if (std::find(Notes.begin(), Notes.end(), Text) == Notes.end())
+    Notes.push_back(Text);
 }
 
 void PcSampler::consume(Buffer &B, const char *When) {
@@ -256,8 +259,13 @@ bool PcSampler::getData(Context &C) {
   if (Result == CUPTI_ERROR_OUT_OF_MEMORY)
     Samples.addTotals({0, 0, 0, true});
   std::string Why;
-  if (failed(Result, "cuptiPCSamplingGetData", Why))
+  if (failed(Result, "cuptiPCSamplingGetData", Why)) {
+    // A full buffer is said by the totals.
+    if (Result != CUPTI_ERROR_OUT_OF_MEMORY)
+      note("PC sampling failed, so samples since the last reading are lost: " + Why +
+           "; if another process profiles this device, wait for it to end");
     return false;
+  }
   size_t Got = C.Read->Data.totalNumPcs;
   if (Got || C.Read->Data.totalSamples)
     consume(*C.Read, "read");

@@ -54,6 +54,7 @@ private:
   void readBack(Context &C);
   bool getData(Context &C);
   void consume(Buffer &B, const char *When);
+  void note(const std::string &Text);
 
   unsigned Wanted, Interval = 0;
   bool Serialized;

@@ -46,14 +46,29 @@ def later(ns):
     return statistics.median(ns[1:] or ns)
 
 
+def between(way, program, runs):
+    """Kernel -> median of the runs' medians (twice), and those: where memory lies on the device differs
+    between processes, and so do times of kernels that wait for it."""
+    found = {}
+    for kernel in runs[0]:
+        medians = [later(run_[kernel]) for run_ in runs if run_.get(kernel)]
+        found[kernel] = [statistics.median(medians)] + medians
+        spread = max(medians) / min(medians) - 1
+        figures.setdefault("between_runs", {})[f"{program} {kernel} {way}"] = medians
+        print(f"    {kernel:16} {way}: " + ", ".join(f"{m / 1e3:.2f}" for m in medians) +
+              f" us in {len(medians)} processes, {100 * spread:.2f} % apart")
+    return found
+
+
 def compare(program, full):
     """Medians of each way, kernel by kernel; the activity records against one pass of ncu."""
     ways = collections.OrderedDict()
-    ways["activity"] = natural_times(f"times-{program}", program)
+    ways["activity"] = between("activity", program, [
+        natural_times(f"times-{program}-{i}", program) for i in range(5)])
     ways["concurrent"] = natural_times(f"times-{program}-concurrent", program,
                                         OPTIMAS_COLLECT_CONCURRENT="1")
-    raw, _ = ncu_raw(f"times-{program}-alone", program, *ALONE)
-    ways["one pass"] = durations(raw)
+    ways["one pass"] = between("one pass of ncu", program, [
+        durations(ncu_raw(f"times-{program}-alone{i}", program, *ALONE)[0]) for i in range(3)])
     traffic, _ = ncu_raw(f"times-{program}-traffic", program, *TRAFFIC)
     ways["with traffic"] = durations(traffic)
     application, _ = ncu_raw(f"times-{program}-application", program, "--replay-mode",
