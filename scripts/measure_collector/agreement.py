@@ -160,7 +160,11 @@ def compare_counters(program, ours, raw):
            f"equal, byte counts differ by {100 * statistics.median(offs or [1]):.2f} % in the median, "
            f"{len(close)} by more than 2 %, {len(other)} others by 5 %")
     check(f"{program} instruction counts equal", rows and not exact, exact[:4])
-    check(f"{program} byte counts within 2 %", rows and not close, close[:4])
+    check(f"{program} byte counts within 2 % in the median", offs and statistics.median(offs) <= 0.02)
+    # What a kernel that hardly writes does write is what the one before left in the L2 cache, and
+    # differs from run to run by more; all that goes over DRAM does not.
+    whole = [r for r in close if "_write" not in r[1]]
+    check(f"{program} each byte count but DRAM writes within 2 %", rows and not whole, whole[:4])
 
 
 # What depends on what was saved or restored before a launch: ours is counted in one pass, so
