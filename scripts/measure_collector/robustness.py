@@ -22,7 +22,7 @@ def cubins():
         p = collect(f"cubin-{kind}-activity", "loaded", path, PASS="activity", timeout=30)
         check(f"cubin {kind}: launches", p.returncode == 0 and p.profiles and
               launches(p.profiles[0]) == 10, (p.returncode, p.errors[:2]))
-        p = collect(f"cubin-{kind}", "loaded", path, PASS="sampling", timeout=30)
+        p = collect(f"cubin-{kind}-sampling", "loaded", path, PASS="sampling", timeout=30)
         one = p.profiles[0] if p.profiles else None
         notes = str(one["quality"]["notes"]) if one else ""
         check(f"cubin {kind}: sampled, with its module", p.returncode == 0 and one and samples(one) > 0 and
