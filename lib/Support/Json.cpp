@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "optimas/Support/Json.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cmath>
 
 using namespace llvm;
 
@@ -33,11 +35,24 @@ static bool nestsDeeper(StringRef Text, unsigned Limit) {
   return false;
 }
 
+/// `1e999` is valid JSON and an infinity to json::parse().
+static bool isFinite(const json::Value &V) {
+  if (const json::Array *A = V.getAsArray())
+    return all_of(*A, isFinite);
+  if (const json::Object *O = V.getAsObject())
+    return all_of(*O, [](const auto &Field) { return isFinite(Field.second); });
+  std::optional<double> Number = V.kind() == json::Value::Number ? V.getAsNumber() : std::nullopt;
+  return !Number || std::isfinite(*Number);
+}
+
 Expected<json::Value> parseJson(StringRef Text, unsigned MaxDepth) {
   if (nestsDeeper(Text, MaxDepth))
     return createStringError(inconvertibleErrorCode(),
                              "nested more than %u levels deep", MaxDepth);
-  return json::parse(Text);
+  Expected<json::Value> V = json::parse(Text);
+  if (V && !isFinite(*V))
+    return createStringError(inconvertibleErrorCode(), "a number is too large");
+  return V;
 }
 
 } // namespace optimas

@@ -7,6 +7,7 @@
 #include "Ceilings.h"
 #include "optimas/Profile/CeilingBounds.h"
 #include "optimas/Support/Files.h"
+#include "optimas/Support/Json.h"
 #include "optimas/Support/Subprocess.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -74,7 +75,7 @@ private:
 } // namespace
 
 static Expected<DeviceCeilings> parse(StringRef Text, const Twine &Where) {
-  Expected<json::Value> Root = json::parse(Text);
+  Expected<json::Value> Root = parseJson(Text);
   const json::Object *O = nullptr;
   if (Root)
     O = Root->getAsObject();

@@ -27,3 +27,9 @@ TEST(Json, HostileNestingAndJunkAreErrors) {
   EXPECT_TRUE(fails("\"\\"));
   EXPECT_TRUE(fails(""));
 }
+
+TEST(Json, NumbersThatNoDoubleHoldsAreErrors) {
+  EXPECT_FALSE(fails("[1e308, -1e-999, 18446744073709551615]"));
+  EXPECT_TRUE(fails("1e999"));
+  EXPECT_TRUE(fails("{\"a\": [{\"b\": -903e20443}]}"));
+}

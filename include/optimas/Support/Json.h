@@ -15,7 +15,8 @@ namespace optimas {
 
 /// llvm::json::parse() for text from outside. That one recurses without a limit, so a
 /// few hundred thousand brackets overflow the stack; this one answers with an error
-/// for more than \p MaxDepth nested arrays and objects.
+/// for more than \p MaxDepth nested arrays and objects, and for a number that no double
+/// holds, which that one reads as an infinity.
 llvm::Expected<llvm::json::Value> parseJson(llvm::StringRef Text,
                                             unsigned MaxDepth = 256);
 
