@@ -55,7 +55,8 @@ static unsigned waitsOf(const Instruction &I) {
 static bool mayWritePredicate(const Instruction &I, unsigned P) {
   static const llvm::StringRef Never[] = {
       "VIADD", "FSEL", "SEL",  "FADD", "FMUL", "FFMA",  "MOV",   "SHF",
-      "PRMT",  "I2FP", "DADD", "DMUL", "DFMA", "HADD2", "HMUL2", "HFMA2"};
+      "PRMT",  "I2FP", "DADD", "DMUL", "DFMA", "HADD2", "HMUL2", "HFMA2",
+      "S2R",   "CS2R"};
   llvm::StringRef Name = I.Mnemonic;
   // What begins with U works on the uniform registers and has their predicates.
   if (llvm::is_contained(Never, Name) || Name.starts_with("U"))
@@ -65,7 +66,9 @@ static bool mayWritePredicate(const Instruction &I, unsigned P) {
   case InstrClass::Shuffle:
   case InstrClass::Atomic:
   case InstrClass::GlobalLoad:
-    return I.Hi && (((I.Hi >> 17) & 7) == P || ((I.Hi >> 20) & 7) == P ||
+    // The only carry of a multiplication or a shift-and-add goes to the first place.
+    return I.Hi && (((I.Hi >> 17) & 7) == P ||
+                    (((I.Hi >> 20) & 7) == P && Name != "IMAD" && Name != "LEA") ||
                     llvm::StringRef(I.Mnemonic).starts_with("R2P"));
   default:
     return false;

@@ -111,6 +111,19 @@ TEST(Hazards, NoThreadExecutesOppositeGuards) {
   Compare.Mnemonic = "ISETP";
   Compare.Hi = uint64_t(1) << 17 | uint64_t(7) << 20; // writes P1
   EXPECT_EQ(check({First, Other, Compare, Move, use(4, 2)}).Found.size(), 1u);
+  // Other fields stand where a comparison has its results.
+  Instruction Special = use(9);
+  Special.Mnemonic = "S2R";
+  Special.Hi = uint64_t(1) << 17;
+  EXPECT_TRUE(check({First, Other, Special, Move, use(4, 2)}).Found.empty());
+  Instruction Multiply = use(9);
+  Multiply.Mnemonic = "IMAD";
+  Multiply.Hi = uint64_t(7) << 17 | uint64_t(1) << 20; // no carry; a multiplication has one at most
+  EXPECT_TRUE(check({First, Other, Multiply, Move, use(4, 2)}).Found.empty());
+  Multiply.Mnemonic = "LEA";
+  EXPECT_TRUE(check({First, Other, Multiply, Move, use(4, 2)}).Found.empty());
+  Multiply.Hi = uint64_t(1) << 17 | uint64_t(7) << 20; // its carry is P1
+  EXPECT_EQ(check({First, Other, Multiply, Move, use(4, 2)}).Found.size(), 1u);
   Compare.Mnemonic = "UISETP"; // writes UP1
   EXPECT_TRUE(check({First, Other, Compare, Move, use(4, 2)}).Found.empty());
 }
