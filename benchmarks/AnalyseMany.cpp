@@ -5,12 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// optimas-analyse-many SOURCE.cu CUBIN: samples on every instruction of every kernel of
-// the cubin, then analyse() with all of them hot. For scripts/measure-analysis-size.
+// optimas-analyse-many SOURCE.cu CUBIN [OUT.json]: samples on every instruction of every
+// kernel of the cubin, then analyse() with all of them hot. For
+// scripts/measure-analysis-size. OUT.json gets what the analysis found, to compare builds.
 //
 //===----------------------------------------------------------------------===//
 
 #include "optimas/Analysis/Diagnosis.h"
+#include "optimas/Analysis/Json.h"
 #include "optimas/Profile/Cubin.h"
 #include "optimas/Support/Files.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -47,7 +49,23 @@ static std::vector<StallCount> samplesOn(const Instruction &I) {
   return {{Reason, N + 1, N}, {"math_pipe_throttle", 1 + N / 8, N / 8}, {"selected", N / 2, 0}};
 }
 
-static llvm::Error run(const char *Source, const char *CubinFile) {
+static llvm::Error write(const Diagnosis &D, const SourceModel &Model, const char *File) {
+  std::error_code Code;
+  llvm::raw_fd_ostream Out(File, Code);
+  if (Code)
+    return llvm::createFileError(File, Code);
+  for (const KernelDiagnosis &K : D.Kernels)
+    Out << toJson(K) << '\n';
+  for (const Evidence &E : D.Items)
+    Out << toJson(E) << '\n';
+  for (const Region &R : D.Regions)
+    Out << toJson(R, Model) << '\n';
+  for (const std::string &N : D.Notes)
+    Out << N << '\n';
+  return llvm::Error::success();
+}
+
+static llvm::Error run(const char *Source, const char *CubinFile, const char *Out) {
   llvm::Expected<std::string> Bytes = readFile(CubinFile, ExitCode::Usage);
   if (!Bytes)
     return Bytes.takeError();
@@ -94,15 +112,15 @@ static llvm::Error run(const char *Source, const char *CubinFile) {
                                 "{8:F0} before the analysis\n",
                                 D->Kernels.size(), Pcs, D->Items.size(), D->Regions.size(), Cpu,
                                 Took.count(), 1e6 * Cpu / Pcs, peakMemory(), Before);
-  return llvm::Error::success();
+  return Out ? write(*D, *Model, Out) : llvm::Error::success();
 }
 
 int main(int Argc, char **Argv) {
-  if (Argc != 3) {
-    llvm::errs() << "usage: optimas-analyse-many SOURCE.cu CUBIN\n";
+  if (Argc != 3 && Argc != 4) {
+    llvm::errs() << "usage: optimas-analyse-many SOURCE.cu CUBIN [OUT.json]\n";
     return 2;
   }
-  if (llvm::Error E = run(Argv[1], Argv[2])) {
+  if (llvm::Error E = run(Argv[1], Argv[2], Argc == 4 ? Argv[3] : nullptr)) {
     llvm::errs() << llvm::toString(std::move(E)) << '\n';
     return 1;
   }

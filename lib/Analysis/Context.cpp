@@ -169,26 +169,27 @@ std::vector<FunctionCode::Site> FunctionCode::sites(size_t Index) const {
   return Sites;
 }
 
-std::vector<SourceFrame> FunctionCode::frames(size_t Index) const {
+FrameRefs FunctionCode::frames(size_t Index) const {
   if (Index >= graph().instructions().size())
     return {};
   return framesAt(graph().instructions()[Index].Offset);
 }
 
-std::vector<SourceFrame> FunctionCode::framesAt(uint64_t Offset) const {
+FrameRefs FunctionCode::framesAt(uint64_t Offset) const {
   // The cubin knows the whole inline chain; Nsight Compute's page only lines.
-  if (Where.Function) {
-    std::vector<SourceFrame> Frames = Where.Image->frames(*Where.Function, Offset);
-    if (!Frames.empty())
-      return Frames;
-  }
-  const PcSample *Pc = sampleAt(Offset);
-  return Pc ? Pc->Frames : std::vector<SourceFrame>();
+  FrameRefs Frames;
+  if (Where.Function)
+    Frames = Where.Image->frameRefs(*Where.Function, Offset);
+  if (Frames.empty())
+    if (const PcSample *Pc = sampleAt(Offset))
+      for (const SourceFrame &F : Pc->Frames)
+        Frames.push_back({F.File, F.Line, F.Function});
+  return Frames;
 }
 
 AnalysisContext::AnalysisContext(const SourceModel &Model, const Profile &P,
                                  const AnalysisOptions &Options)
-    : Model(Model), P(P), Options(Options), Cubins(P) {
+    : Model(Model), P(P), Options(Options), Cubins(P), Lines(Model, P), Covers(Model) {
   UseLatency = llvm::any_of(P.Functions, [](const FunctionSamples &F) {
     return llvm::any_of(F.Pcs, [](const PcSample &Pc) { return Pc.latencySamples() > 0; });
   });
@@ -223,63 +224,6 @@ const std::string &AnalysisContext::canonical(llvm::StringRef Symbol) {
   if (New)
     It->second = canonicalSymbol(Symbol);
   return It->second;
-}
-
-LineRef AnalysisContext::line(FileId File, unsigned Line) const {
-  LineRef L;
-  const SourceFile &F = Model.file(File);
-  L.File = File;
-  L.Path = F.Path;
-  L.Line = Line;
-  L.Text = F.line(Line).trim().str();
-  if (const Function *Fn = Model.functionAt(File, Line))
-    L.Function = Fn->Name;
-  return L;
-}
-
-LineRef AnalysisContext::line(const SourceFrame &Frame) {
-  auto [It, New] = Lines.try_emplace({Frame.File, Frame.Line});
-  if (!New)
-    return It->second;
-  auto [File, NewFile] = Files.try_emplace(Frame.File);
-  if (NewFile)
-    File->second = Model.findFile(Frame.File);
-  if (File->second)
-    return It->second = line(*File->second, Frame.Line);
-  LineRef &L = It->second;
-  L.Path = Frame.File;
-  L.Line = Frame.Line;
-  L.Function = baseName(canonicalSymbol(Frame.Function));
-  auto Text = P.LineTexts.find({Frame.File, Frame.Line});
-  if (Text != P.LineTexts.end())
-    L.Text = llvm::StringRef(Text->second).trim().str();
-  return L;
-}
-
-LineRef AnalysisContext::primary(llvm::ArrayRef<SourceFrame> Frames) {
-  LineRef Innermost;
-  for (const SourceFrame &F : Frames) {
-    if (F.Line == 0)
-      continue;
-    LineRef L = line(F);
-    if (L.File != NoId && Model.file(L.File).Editable)
-      return L;
-    if (Innermost.Path.empty())
-      Innermost = L;
-  }
-  return Innermost;
-}
-
-std::vector<LineRef> AnalysisContext::chain(llvm::ArrayRef<SourceFrame> Frames) {
-  std::vector<LineRef> Chain;
-  for (const SourceFrame &F : Frames) {
-    if (F.Line == 0)
-      continue;
-    LineRef L = line(F);
-    if (L.File != NoId && Model.file(L.File).Editable)
-      addLine(Chain, L);
-  }
-  return Chain;
 }
 
 void addLine(std::vector<LineRef> &Lines, const LineRef &L) {

@@ -12,6 +12,8 @@
 namespace optimas {
 
 const Evidence *Diagnosis::evidence(unsigned Id) const {
+  if (Id > 0 && Id <= Items.size() && Items[Id - 1].Id == Id)
+    return &Items[Id - 1]; // as analyse() numbers them
   auto It = llvm::find_if(Items, [&](const Evidence &E) { return E.Id == Id; });
   return It == Items.end() ? nullptr : &*It;
 }

@@ -24,9 +24,9 @@ static std::set<FileId> sampledFiles(AnalysisContext &C, const KernelTable &Tabl
     for (const FunctionSamples *S : D.Samples) {
       const FunctionCode &Code = C.code(*S);
       for (const PcSample &Pc : S->Pcs)
-        for (const SourceFrame &Frame : Code.framesAt(Pc.Offset))
-          if (LineRef L = C.line(Frame); L.File != NoId)
-            Files.insert(L.File);
+        for (const FrameRef &Frame : Code.framesAt(Pc.Offset))
+          if (FileId File = C.Lines[C.Lines.of(Frame)].File; File != NoId)
+            Files.insert(File);
     }
   }
   return Files;

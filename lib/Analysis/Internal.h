@@ -9,9 +9,11 @@
 
 #include "optimas/Analysis/Blame.h"
 #include "optimas/Analysis/Diagnosis.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
+#include <deque>
 #include <map>
 #include <set>
 
@@ -47,8 +49,8 @@ public:
   /// Warp issues per instruction: counted, or estimated by `selected` samples.
   llvm::ArrayRef<uint64_t> executed() const;
   /// Inline chain of an instruction, innermost first.
-  std::vector<SourceFrame> frames(size_t Index) const;
-  std::vector<SourceFrame> framesAt(uint64_t Offset) const;
+  FrameRefs frames(size_t Index) const;
+  FrameRefs framesAt(uint64_t Offset) const;
   std::optional<size_t> indexOf(uint64_t Offset) const { return graph().indexOf(Offset); }
   /// The compiler's routine that holds an instruction (Cubin::routineAt).
   llvm::StringRef routine(size_t Index) const;
@@ -95,6 +97,58 @@ struct KernelTable {
   std::vector<KernelData> Data;         ///< same order
 };
 
+/// Number of a line in KnownLines.
+using LineId = unsigned;
+/// What has no line: an empty path.
+constexpr LineId NoLine = 0;
+
+/// The lines that an analysis has met, each kept once: of a million PCs most share
+/// theirs, and numbers are cheaper to compare and to copy than paths.
+class KnownLines {
+public:
+  KnownLines(const SourceModel &Model, const Profile &P);
+  /// Equal numbers are equal paths and lines.
+  LineId of(const FrameRef &F);
+  /// The reference stays valid.
+  const LineRef &operator[](LineId Id) const { return Lines[Id].Ref; }
+  bool hasPath(LineId Id) const { return !Lines[Id].Ref.Path.empty(); }
+  /// Is it in a file of the model that may be edited?
+  bool editable(LineId Id) const { return Lines[Id].Editable; }
+  /// By path, then by line.
+  bool before(LineId A, LineId B) const;
+
+private:
+  struct Known {
+    LineRef Ref;
+    unsigned Path; ///< equal numbers are equal paths
+    bool Editable;
+  };
+  LineId add(LineRef L);
+
+  const SourceModel &Model;
+  const Profile &P;
+  std::deque<Known> Lines;
+  /// By the names that the profile uses; the strings are the Profile's or a Cubin's.
+  llvm::DenseMap<std::pair<llvm::StringRef, unsigned>, LineId> ByFrame;
+  llvm::DenseMap<std::pair<unsigned, unsigned>, LineId> ByPath;
+  llvm::StringMap<unsigned> Paths;
+  llvm::StringMap<std::optional<FileId>> Files;
+};
+
+/// What of the AST a line has.
+enum class LineCover : uint8_t { Nothing, Braces, Statement };
+
+/// Says so for lines of editable files; each file is looked through once.
+class LineCovers {
+public:
+  explicit LineCovers(const SourceModel &Model) : Model(Model) {}
+  LineCover of(FileId File, unsigned Line);
+
+private:
+  const SourceModel &Model;
+  std::map<FileId, std::vector<LineCover>> Files;
+};
+
 /// What the parts of one analysis share.
 struct AnalysisContext {
   const SourceModel &Model;
@@ -119,46 +173,30 @@ struct AnalysisContext {
   uint64_t weigh(const StallCount &S) const {
     return UseLatency ? S.LatencySamples : S.Samples;
   }
-  LineRef line(const SourceFrame &F);
-  LineRef line(FileId File, unsigned Line) const;
+  KnownLines Lines;
+  LineCovers Covers;
   /// The line that a person would work on: the innermost frame in an editable file,
-  /// else the innermost one. Empty path when there is no line at all.
-  LineRef primary(llvm::ArrayRef<SourceFrame> Frames);
+  /// else the innermost one. NoLine when there is no line at all.
+  LineId primary(llvm::ArrayRef<FrameRef> Frames);
   /// Every frame that lies in a file of the model which may be edited.
-  std::vector<LineRef> chain(llvm::ArrayRef<SourceFrame> Frames);
+  llvm::SmallVector<LineId, 2> chain(llvm::ArrayRef<FrameRef> Frames);
 
 private:
-  std::map<std::pair<std::string, unsigned>, LineRef> Lines;
-  std::map<std::string, std::optional<FileId>> Files;
   llvm::StringMap<const Function *> Functions;
   llvm::StringMap<std::string> Canonical;
-};
-
-/// What of the AST a line has.
-enum class LineCover : uint8_t { Nothing, Braces, Statement };
-
-/// Says so for lines of editable files; each file is looked through once.
-class LineCovers {
-public:
-  explicit LineCovers(const SourceModel &Model) : Model(Model) {}
-  LineCover of(FileId File, unsigned Line);
-
-private:
-  const SourceModel &Model;
-  std::map<FileId, std::vector<LineCover>> Files;
 };
 
 /// Sums up one kernel's samples by whether a statement has their line.
 class MappingSum {
 public:
-  explicit MappingSum(const SourceModel &Model) : Model(Model), Covers(Model) {}
+  MappingSum(const SourceModel &Model, LineCovers &Covers) : Model(Model), Covers(Covers) {}
   /// Samples that lie on \p Where, whose path is empty when they have no line.
   void add(const LineRef &Where, uint64_t Samples);
   SampleMapping take();
 
 private:
   const SourceModel &Model;
-  LineCovers Covers;
+  LineCovers &Covers;
   SampleMapping Sum;
   std::map<std::pair<std::string, unsigned>, SampleMapping::Gap> Gaps;
 };
@@ -222,6 +260,8 @@ uint64_t volume(const Dim3 &D);
 /// True when the kernel's own body (or a helper's it calls) holds a loop.
 bool hasLoop(const SourceModel &Model, FunctionId Kernel);
 std::string fileName(llvm::StringRef Path);
+/// A line of the model.
+LineRef lineOf(const SourceModel &Model, FileId File, unsigned Line);
 void addLine(std::vector<LineRef> &Lines, const LineRef &L);
 
 /// Sorts by \p Less, equal elements staying in order. (std::stable_sort warns with

@@ -81,7 +81,7 @@ Evidence KernelItems::make(EvidenceKind Kind, llvm::StringRef Reason) {
   E.ProfileFile = C.ProfileFile;
   E.Confidence = 0.9;
   const Function &F = C.Model.function(K.Function);
-  E.Consumer = C.line(F.Definition.File, F.Signature.EndLine);
+  E.Consumer = lineOf(C.Model, F.Definition.File, F.Signature.EndLine);
   E.Consumer.Function = F.Name;
   return E;
 }
@@ -95,24 +95,23 @@ void KernelItems::keep(Evidence E) {
 /// Lines of the instructions of these classes, those with the most samples around
 /// them first: in the order in which the stall items name them, then by address.
 void KernelItems::addAccessLines(Evidence &E, llvm::ArrayRef<InstrClass> Classes) {
-  std::set<std::pair<std::string, unsigned>> Wanted;
-  std::vector<LineRef> InOrder;
+  llvm::SetVector<LineId> Wanted;
   for (const FunctionSamples *S : Data.Samples) {
     const FunctionCode &Code = C.code(*S);
     for (auto [Index, I] : llvm::enumerate(Code.graph().instructions()))
-      if (llvm::is_contained(Classes, I.Class)) {
-        std::vector<SourceFrame> Frames = Code.frames(Index);
-        for (const LineRef &L : C.chain(Frames))
-          if (Wanted.insert({L.Path, L.Line}).second)
-            InOrder.push_back(L);
-      }
+      if (llvm::is_contained(Classes, I.Class))
+        for (LineId L : C.chain(Code.frames(Index)))
+          Wanted.insert(L);
   }
+  std::set<std::pair<llvm::StringRef, unsigned>> Names;
+  for (LineId L : Wanted)
+    Names.insert({C.Lines[L].Path, C.Lines[L].Line});
   for (const Evidence &Stall : Stalls)
     for (const ProducerRef &P : Stall.Producers)
-      if (Wanted.count({P.Where.Path, P.Where.Line}))
+      if (Names.count({P.Where.Path, P.Where.Line}))
         addLine(E.Lines, P.Where);
-  for (const LineRef &L : InOrder)
-    addLine(E.Lines, L);
+  for (LineId L : Wanted)
+    addLine(E.Lines, C.Lines[L]);
 }
 
 double KernelItems::memoryShare() const {
@@ -314,7 +313,7 @@ void KernelItems::addLaunchItem(llvm::StringRef Reason, llvm::StringRef Metric,
   for (const LaunchSite *S : Sites) {
     if (!C.Model.file(S->Whole.File).Editable)
       continue;
-    LineRef L = C.line(S->Whole.File, S->Whole.BeginLine);
+    LineRef L = lineOf(C.Model, S->Whole.File, S->Whole.BeginLine);
     L.Function = S->Caller;
     addLine(E.Lines, L);
   }

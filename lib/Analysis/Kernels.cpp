@@ -101,10 +101,10 @@ bool Joiner::liesElsewhere(const FunctionSamples &S, const Function &F) {
   const FunctionCode &Code = C.code(S);
   bool Any = false;
   for (const PcSample &Pc : S.Pcs) {
-    for (const SourceFrame &Frame : Code.framesAt(Pc.Offset)) {
+    for (const FrameRef &Frame : Code.framesAt(Pc.Offset)) {
       if (Frame.Line == 0)
         continue;
-      if (C.line(Frame).File == F.Definition.File)
+      if (C.Lines[C.Lines.of(Frame)].File == F.Definition.File)
         return false;
       Any = true;
     }

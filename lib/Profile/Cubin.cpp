@@ -88,9 +88,8 @@ static StringRef ownName(StringRef Symbol) {
   return At == StringRef::npos ? Symbol : Symbol.drop_front(At + 1);
 }
 
-std::vector<SourceFrame> Cubin::frames(const CubinFunction &F,
-                                       uint64_t Offset) const {
-  std::vector<SourceFrame> Chain;
+FrameRefs Cubin::frameRefs(const CubinFunction &F, uint64_t Offset) const {
+  FrameRefs Chain;
   uint64_t At = F.Base + Offset;
   auto Next =
       upper_bound(F.Lines, At, [](uint64_t Address, const LineRow &Row) {
@@ -112,15 +111,19 @@ std::vector<SourceFrame> Cubin::frames(const CubinFunction &F,
     const LineRow &Row = F.Lines[Index - 1];
     if (Row.Line == 0)
       return Chain;
-    SourceFrame Frame;
-    Frame.File = Row.File.str();
-    Frame.Line = Row.Line;
-    Frame.Function = (Row.Context ? Row.Function : ownName(Outer)).str();
-    Chain.push_back(std::move(Frame));
+    Chain.push_back({Row.File, Row.Line, Row.Context ? Row.Function : ownName(Outer)});
     if (Row.Context == 0 || Row.Context >= Index)
       return Chain;
     Index = Row.Context;
   }
+}
+
+std::vector<SourceFrame> Cubin::frames(const CubinFunction &F,
+                                       uint64_t Offset) const {
+  std::vector<SourceFrame> Chain;
+  for (const FrameRef &R : frameRefs(F, Offset))
+    Chain.push_back({R.File.str(), R.Line, R.Function.str()});
+  return Chain;
 }
 
 StringRef Cubin::routineAt(const CubinFunction &F, uint64_t Offset) const {

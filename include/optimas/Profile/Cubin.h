@@ -10,6 +10,7 @@
 #include "optimas/Profile/Profile.h"
 #include "optimas/Profile/Sass.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace optimas {
@@ -27,10 +28,17 @@ struct LineRow {
   llvm::StringRef Function; ///< the inlined function, empty when not inlined
 };
 
+/// A SourceFrame whose strings belong to the Cubin or the Profile that it is of.
+struct FrameRef {
+  llvm::StringRef File;
+  unsigned Line = 0;
+  llvm::StringRef Function;
+};
+using FrameRefs = llvm::SmallVector<FrameRef, 4>;
+
 /// A device function. Kernels have a section of their own; a function that was
 /// not inlined may lie in the section of the kernel that calls it, and is then
 /// listed beside the kernel whose Code holds its bytes too.
-
 struct CubinFunction {
   std::string Symbol; ///< as in the symbol table: mangled
   uint64_t Base = 0;  ///< of Code in the function's section
@@ -72,6 +80,8 @@ public:
   /// info.
   std::vector<SourceFrame> frames(const CubinFunction &F,
                                   uint64_t Offset) const;
+  /// The same without copies of the strings: for analyses of many instructions.
+  FrameRefs frameRefs(const CubinFunction &F, uint64_t Offset) const;
   /// The name of the compiler's own routine that holds an instruction of \p F
   /// (`__cuda_sm20_div_u64`, what a 64-bit division calls), empty outside one. The
   /// lines of such code are those of no source; its callers' are.
