@@ -6,42 +6,20 @@
 //===----------------------------------------------------------------------===//
 
 #include "optimas/Analysis/CounterStudy.h"
+#include "Pursuit.h"
 #include "optimas/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
-#define EIGEN_ALLOCA __builtin_alloca // strict C++ declares no other
-#include <Eigen/Dense>
 #include <cmath>
 #include <map>
 
 namespace optimas {
 
-namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr unsigned MaxSupport = 32;
-using SmallMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, MaxSupport,
-                                  MaxSupport>;
-using SmallVector = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, MaxSupport, 1>;
+static constexpr unsigned Batches = 10, BestOfBatch = 5;
 
-constexpr unsigned Batches = 10, BestOfBatch = 5;
-
-/// SplitMix64 (Steele, Lea, Flood 2014): small, and the same everywhere.
-class Random {
-public:
-  explicit Random(uint64_t Seed) : State(Seed) {}
-  /// In [0, 1), 53 bits.
-  double unit() {
-    uint64_t Z = State += 0x9e3779b97f4a7c15;
-    Z = (Z ^ (Z >> 30)) * 0xbf58476d1ce4e5b9;
-    Z = (Z ^ (Z >> 27)) * 0x94d049bb133111eb;
-    return double((Z ^ (Z >> 31)) >> 11) * 0x1p-53;
-  }
-
-private:
-  uint64_t State;
-};
-
+namespace {
 /// The columns that take part, of unit norm, and what was left out.
 struct Prepared {
   MatrixXd D;
@@ -51,159 +29,42 @@ struct Prepared {
   size_t Dropped = 0, Merged = 0;
 };
 
-/// One problem, solved many times.
-class Pursuit {
+/// Finds columns that correlate. With |c| of two columns, centred and of unit norm, above
+/// s, they are less than 2(1 − s) apart, squared and but for the sign; so are any of
+/// their rows. A few of these rule out nearly all pairs.
+class Correlations {
 public:
-  Pursuit(const Prepared &P, const CounterStudyOptions &O)
-      : D(P.D), Y(P.Y), O(O), DtY(P.D.transpose() * P.Y), Gram(P.D.cols()) {}
-  /// Draws one support; its weights are added to \p Sum, and 1 to \p Drawn.
-  void run(Random &R, VectorXd &Sum, std::vector<unsigned> &Drawn);
+  Correlations(Eigen::Index Rows, Eigen::Index Columns, double Above)
+      : Above(Above), Whole(Rows, Columns), Part(Columns, std::min(Rows, PartRows)),
+        PartNorm(Columns) {}
+  /// The first column whose correlation with \p U is larger, or -1; then \p U is added.
+  Eigen::Index find(const VectorXd &U);
 
 private:
-  size_t draw(Random &R, const VectorXd &Gain, llvm::ArrayRef<size_t> Support) const;
-  void solve(llvm::ArrayRef<size_t> Support, SmallVector &W);
-  const VectorXd &gram(size_t Column);
-
-  const MatrixXd &D;
-  const VectorXd &Y;
-  const CounterStudyOptions &O;
-  VectorXd DtY;
-  std::vector<VectorXd> Gram; ///< DᵀD by column, at its first use
+  static constexpr Eigen::Index PartRows = 16;
+  const double Above;
+  Eigen::Index Kept = 0;
+  MatrixXd Whole, Part; ///< Part: transposed, some rows from all over
+  VectorXd PartNorm;    ///< squared
 };
 } // namespace
 
-const VectorXd &Pursuit::gram(size_t Column) {
-  VectorXd &G = Gram[Column];
-  if (G.size() == 0)
-    G.noalias() = D.transpose() * D.col(Column);
-  return G;
-}
-
-/// Non-negative least squares on the support, by active sets (Lawson and Hanson 1974,
-/// chapter 23) over the normal equations. \p W holds the solution without the last
-/// column and receives the new one.
-void Pursuit::solve(llvm::ArrayRef<size_t> Support, SmallVector &W) {
-  const Eigen::Index N = Support.size();
-  SmallMatrix A(N, N);
-  SmallVector B(N);
-  for (Eigen::Index J = 0; J != N; ++J) {
-    const VectorXd &G = gram(Support[J]);
-    for (Eigen::Index I = 0; I != N; ++I)
-      A(I, J) = G[Support[I]];
-    B[J] = DtY[Support[J]];
-  }
-  W.conservativeResize(N);
-  W[N - 1] = 0;
-  std::vector<char> Passive(N);
-  for (Eigen::Index I = 0; I != N; ++I)
-    Passive[I] = W[I] > 0;
-  constexpr double Tolerance = 1e-12;
-  for (Eigen::Index Round = 0; Round != 10 * N + 10; ++Round) {
-    SmallVector Slope = B - A * W;
-    Eigen::Index Best = -1;
-    for (Eigen::Index I = 0; I != N; ++I)
-      if (!Passive[I] && Slope[I] > Tolerance && (Best < 0 || Slope[I] > Slope[Best]))
-        Best = I;
-    if (Best < 0)
-      break;
-    Passive[Best] = 1;
-    while (true) {
-      std::vector<Eigen::Index> Set;
-      for (Eigen::Index I = 0; I != N; ++I)
-        if (Passive[I])
-          Set.push_back(I);
-      const Eigen::Index K = Set.size();
-      SmallMatrix Sub(K, K);
-      SmallVector Right(K);
-      for (Eigen::Index J = 0; J != K; ++J) {
-        for (Eigen::Index I = 0; I != K; ++I)
-          Sub(I, J) = A(Set[I], Set[J]);
-        Right[J] = B[Set[J]];
-      }
-      SmallVector Z = Sub.ldlt().solve(Right);
-      if (K == 0 || Z.minCoeff() > 0) {
-        W.setZero();
-        for (Eigen::Index J = 0; J != K; ++J)
-          W[Set[J]] = Z[J];
-        break;
-      }
-      // Back to the edge of the feasible part, where some weight becomes zero.
-      double Step = 1;
-      for (Eigen::Index J = 0; J != K; ++J)
-        if (Z[J] <= 0)
-          Step = std::min(Step, W[Set[J]] / (W[Set[J]] - Z[J]));
-      for (Eigen::Index J = 0; J != K; ++J) {
-        double &Value = W[Set[J]];
-        Value += Step * (Z[J] - Value);
-        if (Z[J] <= 0 && Value <= Tolerance) {
-          Value = 0;
-          Passive[Set[J]] = 0;
-        }
-      }
-    }
-  }
-}
-
-/// One of the O.Choices columns with the largest gain, with a chance in proportion to
-/// it; D.cols() when none gains anything.
-size_t Pursuit::draw(Random &R, const VectorXd &Gain,
-                     llvm::ArrayRef<size_t> Support) const {
-  llvm::SmallVector<size_t, 4> Best; // largest first; of equal ones the first column
-  double Least = -1;
-  for (Eigen::Index J = 0; J != Gain.size(); ++J) {
-    if (Best.size() == O.Choices && Gain[J] <= Least)
-      continue;
-    if (llvm::is_contained(Support, size_t(J)))
-      continue;
-    size_t At = Best.size();
-    while (At > 0 && Gain[Best[At - 1]] < Gain[J])
-      --At;
-    Best.insert(Best.begin() + At, J);
-    if (Best.size() > O.Choices)
-      Best.pop_back();
-    Least = Gain[Best.back()];
-  }
-  double Sum = 0;
-  for (size_t J : Best)
-    Sum += Gain[J];
-  if (!(Sum > 0))
-    return D.cols();
-  double U = R.unit() * Sum;
-  for (size_t J : Best) {
-    if (U < Gain[J])
-      return J;
-    U -= Gain[J];
-  }
-  return Best.back();
-}
-
-void Pursuit::run(Random &R, VectorXd &Sum, std::vector<unsigned> &Drawn) {
-  const size_t Limit = std::min<size_t>(
-      {O.MaxCounters, MaxSupport, size_t(D.rows() - 1), size_t(D.cols())});
-  llvm::SmallVector<size_t, MaxSupport> Support;
-  SmallVector W(0);
-  VectorXd Gain = DtY.cwiseAbs(), Residual(Y.size());
-  while (Support.size() < Limit) {
-    size_t J = draw(R, Gain, Support);
-    if (J == size_t(D.cols()))
-      break;
-    Support.push_back(J);
-    solve(Support, W);
-    Residual = Y;
-    Gain = DtY;
-    for (auto [K, Column] : llvm::enumerate(Support))
-      if (W[K] > 0) {
-        Residual.noalias() -= W[K] * D.col(Column);
-        Gain.noalias() -= W[K] * gram(Column);
-      }
-    Gain = Gain.cwiseAbs();
-    if (Residual.norm() < O.StopBelow)
-      break;
-  }
-  for (auto [K, Column] : llvm::enumerate(Support)) {
-    Sum[Column] += W[K];
-    ++Drawn[Column];
-  }
+Eigen::Index Correlations::find(const VectorXd &U) {
+  const Eigen::Index Rows = Part.cols();
+  VectorXd Few(Rows);
+  for (Eigen::Index I = 0; I != Rows; ++I)
+    Few[I] = U[I * U.size() / Rows];
+  const double Norm = Few.squaredNorm();
+  const VectorXd Product = Part.topRows(Kept) * Few;
+  const double Apart = 2 * (1 - Above) + 1e-9; // for rounding
+  for (Eigen::Index K = 0; K != Kept; ++K)
+    if (Norm + PartNorm[K] - 2 * std::abs(Product[K]) <= Apart &&
+        std::abs(Whole.col(K).dot(U)) > Above)
+      return K;
+  Whole.col(Kept) = U;
+  Part.row(Kept) = Few;
+  PartNorm[Kept++] = Norm;
+  return -1;
 }
 
 /// Min-max to [0, 1], then unit norm; false for what has no range.
@@ -223,7 +84,7 @@ static Prepared prepare(llvm::ArrayRef<CounterColumn> Columns,
   P.Y = Eigen::Map<const VectorXd>(Target.data(), N);
   P.Y /= P.Y.norm();
   P.D.resize(N, Columns.size());
-  MatrixXd Centred(N, Columns.size()); // unit norm: products are correlations
+  Correlations Known(N, Columns.size(), SameAbove);
   Eigen::Index Kept = 0;
   for (auto [Index, C] : llvm::enumerate(Columns)) {
     VectorXd V = Eigen::Map<const VectorXd>(C.Values.data(), N);
@@ -233,18 +94,12 @@ static Prepared prepare(llvm::ArrayRef<CounterColumn> Columns,
     }
     VectorXd U = V.array() - V.mean();
     U /= U.norm();
-    VectorXd Correlation = Centred.leftCols(Kept).transpose() * U;
-    Eigen::Index Same = -1;
-    for (Eigen::Index K = 0; K != Kept && Same < 0; ++K)
-      if (std::abs(Correlation[K]) > SameAbove)
-        Same = K;
-    if (Same >= 0) {
+    if (Eigen::Index Same = Known.find(U); Same >= 0) {
       P.Same[Same].push_back(Index);
       ++P.Merged;
       continue;
     }
-    P.D.col(Kept) = V;
-    Centred.col(Kept++) = U;
+    P.D.col(Kept++) = V;
     P.Column.push_back(Index);
     P.Same.emplace_back();
   }
@@ -253,7 +108,7 @@ static Prepared prepare(llvm::ArrayRef<CounterColumn> Columns,
 }
 
 /// max(0, 1 − ‖y − fit‖) for ‖y‖ = 1.
-static double explained(const VectorXd &Y, const VectorXd &Fit) {
+template <typename Vector> static double explained(const VectorXd &Y, const Vector &Fit) {
   return std::max(0.0, 1 - (Y - Fit).norm());
 }
 
@@ -291,7 +146,7 @@ llvm::Expected<CounterStudy> studyCounters(llvm::ArrayRef<CounterColumn> Columns
   Study.Dropped = P.Dropped;
   Study.Merged = P.Merged;
 
-  Pursuit Greedy(P, Options);
+  Pursuit Greedy(P.D, P.Y, Options);
   Random R(Options.Seed);
   const unsigned Runs = std::max(Options.Runs, Batches);
   VectorXd Mean = VectorXd::Zero(N);
