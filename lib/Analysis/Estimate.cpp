@@ -47,6 +47,7 @@ struct Rule {
 constexpr double WidestAccess = 16;
 /// Issuing takes time too: nothing removes more than this part of it.
 constexpr double MostRemoved = 0.98;
+constexpr const char *SameCodeModel = "the compiler makes the same code of it";
 } // namespace
 
 static Rule ruleFor(llvm::StringRef Transformation) {
@@ -306,6 +307,15 @@ Estimate estimate(const Diagnosis &D, FunctionId Kernel, llvm::ArrayRef<PlannedE
     Out.Why = "the evidence holds no samples that it acts on";
     return Out;
   }
+  if (Facts.SameCode) {
+    for (InstanceEstimate &I : Out.Instances)
+      I.Speedup = 1;
+    Out.Speedup = Out.Uncapped = Out.Uncalibrated = 1;
+    Out.Acted = 0;
+    Out.AtMost = false;
+    Out.Model = SameCodeModel;
+    return Out;
+  }
   Out.Uncalibrated = Out.Speedup;
   if (!Facts.Measured || Out.AtMost)
     return Out;
@@ -319,6 +329,8 @@ Estimate estimate(const Diagnosis &D, FunctionId Kernel, llvm::ArrayRef<PlannedE
 std::string estimateText(const Estimate &E) {
   if (!E.known())
     return "none: " + E.Why;
+  if (E.Model == SameCodeModel)
+    return "1.00× (" + E.Model + ")";
   std::string More;
   if (E.Warps < 1)
     More += llvm::formatv(", {0:F0} % of the warps fit beside its registers", 100 * E.Warps);

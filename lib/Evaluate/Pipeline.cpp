@@ -118,6 +118,7 @@ void Pipeline::describeBuild(const Version &V, CandidateOutcome &Out) const {
   Out.ResourcesBefore = Baseline.Device.Resources;
   Out.ResourcesAfter = V.Device.Resources;
   Out.CodeHash = V.CodeHash;
+  Out.SameCode = V.SameCode;
   Out.ChangedOtherKernels = V.ChangedOthers;
   Out.OtherKernelsIdentical = V.Device.Ok && !V.CodeHash.empty() && V.ChangedOthers.empty();
   Out.BuildLog = V.Ok ? "" : V.Build.Log.empty() ? V.Device.Log : V.Build.Log;

@@ -33,6 +33,7 @@ std::vector<KernelEstimate> estimatesOf(const RunRecord &R, const CandidateOutco
   }
   EstimateFacts Facts;
   Facts.Measured = &R.Measured;
+  Facts.SameCode = C.SameCode;
   for (const ResourceUsage &U : C.ResourcesAfter)
     Facts.Registers[canonicalSymbol(U.Symbol)] = U.Registers;
   std::vector<KernelEstimate> Out;
@@ -61,8 +62,8 @@ static double measured(const CandidateOutcome &C, StringRef Kernel) {
 unsigned addMeasurements(const RunRecord &R, Calibration &To) {
   unsigned Added = 0;
   for (const CandidateOutcome &C : R.Evaluation.Candidates) {
-    // A recording was measured on a machine of its own, once.
-    if (C.Recorded || C.Verdict == VerdictKind::WrongResult)
+    // A recording was measured on a machine of its own, once; the same code says nothing.
+    if (C.Recorded || C.SameCode || C.Verdict == VerdictKind::WrongResult)
       continue;
     std::vector<KernelEstimate> Estimates = estimatesOf(R, C);
     // What is measured of several kernels at once says nothing of one.

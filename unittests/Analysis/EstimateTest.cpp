@@ -230,6 +230,16 @@ TEST(Estimate, UnrollingActsOnTheLoopsHeader) {
   EXPECT_NEAR(estimate(D, D.Kernels[0].Function, Unroll).Speedup, 1 / (1 - 0.5 * 0.75), 1e-9);
 }
 
+TEST(Estimate, TheSameCodeTakesTheSameTime) {
+  Diagnosis D = heavy();
+  EstimateFacts Facts;
+  Facts.SameCode = true;
+  Estimate E = estimate(D, D.Kernels[0].Function,
+                        PlannedEdit{"optimas-load-batching", {idOf(D, "long_scoreboard")}, 4}, Facts);
+  EXPECT_EQ(E.Speedup, 1);
+  EXPECT_EQ(estimateText(E), "1.00× (the compiler makes the same code of it)");
+}
+
 TEST(Estimate, MeasurementsCorrectIt) {
   Diagnosis D = heavy(3.2e12); // headroom 1.25
   D.Device.Name = "NVIDIA H200";

@@ -52,6 +52,7 @@ class Calibration;
 struct EstimateFacts {
   /// Registers a thread after the edit, by canonical symbol, once it is built.
   std::map<std::string, unsigned> Registers;
+  bool SameCode = false; ///< the compiler has made the same machine code of it
   /// What earlier estimates were worth; null for none.
   const Calibration *Measured = nullptr;
 };

@@ -135,6 +135,7 @@ struct CandidateOutcome {
   std::vector<ResourceUsage> ResourcesBefore, ResourcesAfter;
   bool OtherKernelsIdentical = false; ///< machine code of kernels no edit touches
   std::vector<std::string> ChangedOtherKernels; ///< those that differ although no edit touches them
+  bool SameCode = false; ///< no instruction differs from the baseline's
   std::string CodeHash; ///< of the candidate's machine code, path-independent; empty when unknown
   std::string Key;      ///< under which a recording keeps it: sources and command
   ValidationOutcome Validation;
