@@ -221,8 +221,12 @@ static void explainRegions(llvm::raw_ostream &OS, const Evidence &E, const Diagn
 
 static void explainKernel(llvm::raw_ostream &OS, const KernelDiagnosis &K, const Diagnosis &D,
                           const SourceModel &Model, llvm::StringRef Root, unsigned Columns) {
-  OS << llvm::formatv("{0}: {1} of the GPU time, {2} latency samples\n", K.Name,
+  OS << llvm::formatv("{0}: {1} of the GPU time, {2} latency samples", K.Name,
                       percentText(K.TimeShare), countText(K.LatencySamples));
+  // Shares below are of these; where they are few the kernel's time does not go to waiting.
+  if (K.LatencySamples < K.TotalSamples)
+    OS << " (" << percentText(double(K.LatencySamples) / double(K.TotalSamples)) << " of all)";
+  OS << '\n';
   explainOccupancy(OS, K);
   explainMapping(OS, K.Mapping, Root);
   double Total = std::max<double>(1, double(K.LatencySamples));

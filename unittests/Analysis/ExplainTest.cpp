@@ -42,7 +42,7 @@ TEST(Explain, LeadsFromTheLineThatWaitsToTheCause) {
       .pc("STG.E [R8.64], R5", {File + "6"}, {stall("wait", 250)})
       .pc("EXIT", {File + "7"});
   std::string Text = explainEvidence(diagnose(M, B.P), M, SourceFolder, 60);
-  EXPECT_EQ(Text.find("k: 100.0 % of the GPU time, 1,000 latency samples\n"), 0u) << Text;
+  EXPECT_EQ(Text.find("k: 100.0 % of the GPU time, 1,000 latency samples"), 0u) << Text;
   EXPECT_NE(Text.find("\n  k.cu\n"), std::string::npos) << Text;
   EXPECT_EQ(lineWith(Text, "columns"), "  columns from the left: E1; + waits for >");
   EXPECT_EQ(lineWith(Text, "float v"),
