@@ -159,7 +159,7 @@ Options::Options(Settings &S) {
   Category = &InformationCategory;
   add(*this, "list-checks", S.ListChecks, "", "List the catalogue and stop");
   add(*this, "explain", S.Explain, "id",
-      "Explain a catalogue entry, guard rule or evidence kind and stop");
+      "Explain a catalogue entry or a guard rule (guard-…) and stop");
   add(*this, "explain-evidence", S.ExplainEvidence, "",
       "Print the source with its stalls, their causes and the reasons in words, and stop");
   add(*this, "explain-counters", S.ExplainCounters, "",

@@ -51,7 +51,8 @@ static Expected<int> explain(StringRef Id) {
       return 0;
     }
   return makeError(ExitCode::Usage, "no catalogue entry or guard rule of that name",
-                   "--explain=" + Id, "list the catalogue with --list-checks");
+                   "--explain=" + Id,
+                   "--list-checks prints the catalogue's names; docs/guard-rules.md has the rules");
 }
 
 static Expected<int> run(int Argc, const char **Argv) {
