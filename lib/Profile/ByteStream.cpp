@@ -13,6 +13,10 @@ using namespace llvm;
 
 namespace optimas {
 
+/// Profiles shrink to a tenth; a text that repeats itself far more fills the memory with
+/// what a few kilobytes hold. This much may always come out.
+static constexpr uint64_t MostExpansion = 100, FreeBytes = uint64_t(4) << 20;
+
 ByteStream::~ByteStream() = default;
 
 namespace {
@@ -64,6 +68,7 @@ private:
   SmallVector<char, 0> Buffer;
   StringRef Input;
   bool InFrame = false, More = false; ///< More: zstd holds decoded bytes
+  uint64_t Read = 0, Written = 0;     ///< compressed bytes used, bytes that they gave
 };
 } // namespace
 
@@ -87,6 +92,11 @@ Expected<StringRef> DecompressedStream::next() {
       return createStringError("the compressed data is damaged: " +
                                Twine(ZSTD_getErrorName(Rest)));
     Input = Input.drop_front(In.pos);
+    Read += In.pos;
+    Written += Out.pos;
+    if (Written > FreeBytes && Written - FreeBytes > MostExpansion * Read)
+      return createStringError("the compressed data expands to more than " +
+                               Twine(MostExpansion) + " times its size, as no profile does");
     InFrame = Rest != 0;
     More = Out.pos == Out.size;
     if (Out.pos)

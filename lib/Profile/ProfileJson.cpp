@@ -146,6 +146,9 @@ static void map(Fields &F, LineText &T) {
   F.get("text", T.Text);
 }
 
+/// Of one PC and reason: a card takes 2^35 a second at most, and sums stay below 2^64.
+static constexpr uint64_t MostSamples = uint64_t(1) << 40;
+
 void Fields::read(const json::Value &V, std::vector<StallCount> &Out,
                   json::Path At) {
   const json::Object *Stalls = V.getAsObject();
@@ -159,6 +162,8 @@ void Fields::read(const json::Value &V, std::vector<StallCount> &Out,
     S.Reason = StringRef(Key).str();
     read((*A)[0], S.Samples, At.field(Key).index(0));
     read((*A)[1], S.LatencySamples, At.field(Key).index(1));
+    if (S.Samples > MostSamples)
+      fail(At.field(Key), "more samples than any run takes");
     if (S.LatencySamples > S.Samples)
       fail(At.field(Key), "more latency samples than samples");
     Out.push_back(std::move(S));

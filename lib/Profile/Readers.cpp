@@ -161,6 +161,9 @@ Expected<Profile> parseProfile(StringRef Bytes, StringRef Name) {
 /// Up to so many bytes of a file; nothing when it cannot be read.
 static std::string startOf(StringRef Path, size_t Size) {
   std::string Head(Size, '\0');
+  // Opening a pipe that nobody writes would wait forever.
+  if (!sys::fs::is_regular_file(Path))
+    return "";
   Expected<sys::fs::file_t> File = sys::fs::openNativeFileForRead(Path);
   if (!File) {
     consumeError(File.takeError());

@@ -5,6 +5,7 @@
 #include "optimas/Profile/Readers.h"
 #include "llvm/Support/FileSystem.h"
 #include "gtest/gtest.h"
+#include <sys/stat.h>
 
 using namespace llvm;
 using namespace optimas;
@@ -246,6 +247,39 @@ TEST(ProfileJson, ContradictionsAreRefused) {
   EXPECT_TRUE(has(With(R"("functions":{})"), "an array is expected"));
   EXPECT_TRUE(
       has(With(R"("kernels":[],"kernels":[])"), "`kernels` stands twice"));
+}
+
+TEST(ProfileJson, CountsWhoseSumsOverflowAreRefused) {
+  auto Read = [](StringRef Count) {
+    return parseProfile(("{\"optimas_profile\":1,\"functions\":[{\"symbol\":\"a\",\"pcs\":[{"
+                         "\"offset\":0,\"stalls\":{\"wait\":[" + Count + ",0]}}]}]}").str(), "a");
+  };
+  EXPECT_TRUE(bool(Read("1099511627776")));
+  Expected<Profile> P = Read("9223372036854775808");
+  ASSERT_FALSE(P);
+  EXPECT_NE(toString(P.takeError()).find("more samples than any run takes"), std::string::npos);
+}
+
+/// A few kilobytes that unpack to millions of elements must not fill the memory.
+TEST(ProfileJson, ACompressedFileThatExpandsTooFarIsRefused) {
+  Profile Same;
+  Same.Sources.resize(200000);
+  ScratchDir Dir = cantFail(ScratchDir::create("profile-json"));
+  std::string Path = Dir.file("bomb.optimas.json.zst");
+  cantFail(writeProfileFile(Path, Same));
+  Expected<Profile> P = readProfile(Path);
+  ASSERT_FALSE(P);
+  EXPECT_NE(toString(P.takeError()).find("more than 100 times its size"), std::string::npos);
+}
+
+/// Opening it would wait for a writer.
+TEST(ProfileJson, APipeThatNobodyWritesIsRefused) {
+  ScratchDir Dir = cantFail(ScratchDir::create("profile-json"));
+  std::string Pipe = Dir.file("pipe");
+  ASSERT_EQ(::mkfifo(Pipe.c_str(), 0600), 0);
+  Expected<Profile> P = readProfile(Pipe);
+  ASSERT_FALSE(P);
+  EXPECT_NE(toString(P.takeError()).find("no regular file"), std::string::npos);
 }
 
 TEST(ProfileJson, DeepNestingIsRefused) {
