@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Internal.h"
+#include <cmath>
 
 namespace optimas {
 
@@ -155,6 +156,19 @@ static void setCompute(Roofline &R, const Numbers &N) {
   R.PeakFlopPerSecond = 2 * PerCycle * N.clock();
 }
 
+/// Counters are read from files: 1e-300 bytes would give an infinite headroom, which no
+/// JSON can hold.
+static bool isFinite(const Roofline &R) {
+  bool Finite = std::isfinite(R.Flop) && std::isfinite(R.FlopPerSecond) &&
+                std::isfinite(R.PeakFlopPerSecond) && std::isfinite(R.Headroom) &&
+                std::isfinite(R.PercentOfRoof);
+  for (const RooflineLevel &L : R.Levels)
+    Finite &= std::isfinite(L.Bytes) && std::isfinite(L.Intensity) &&
+              std::isfinite(L.AchievedBytesPerSecond) &&
+              std::isfinite(L.CeilingBytesPerSecond);
+  return Finite;
+}
+
 Roofline roofline(const DeviceInfo &D, const KernelData &Data,
                   const KernelDiagnosis &K) {
   Roofline R;
@@ -204,6 +218,11 @@ Roofline roofline(const DeviceInfo &D, const KernelData &Data,
   }
   R.PercentOfRoof = Best;
   R.Headroom = Best > 0 ? std::max(1.0, 100 / Best) : 1;
+  if (!isFinite(R)) {
+    Roofline None;
+    None.Why = "the counters are out of any kernel's range: read them again";
+    return None;
+  }
   if (Best < LatencyBelow)
     R.Bound = "latency";
   return R;

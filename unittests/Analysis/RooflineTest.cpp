@@ -110,6 +110,22 @@ TEST(RecordedRoofline, SamplesAndCountersJoin) {
   EXPECT_NE(Text.find("topk.cu:41 in topkHits"), std::string::npos) << Text;
 }
 
+/// An infinite headroom would be no JSON.
+TEST(RecordedRoofline, CountersOutOfAnyRangeGiveNone) {
+  Profile P = merged("topk", {"topk.optimas.json", "raw.csv"});
+  bool Found = false;
+  for (CounterValue &C : P.Counters)
+    if (C.Name == "gpu__time_duration.sum") {
+      C.Min = C.Median = C.Max = 1e-300;
+      Found = true;
+    }
+  ASSERT_TRUE(Found);
+  Diagnosis D = diagnose(exampleModel("topk"), P);
+  EXPECT_FALSE(D.Kernels[0].Roof.Available);
+  EXPECT_NE(D.Kernels[0].Roof.Why.find("out of any kernel's range"), std::string::npos);
+  EXPECT_TRUE(D.Kernels[0].Roof.Levels.empty());
+}
+
 TEST(RecordedRoofline, StreamIsBoundByDramOrLatency) {
   Diagnosis D = diagnose(exampleModel("stream"), merged("stream", {"source.csv", "raw.csv"}));
   const Roofline &Add = kernelNamed(D, "add").Roof;
