@@ -19,6 +19,7 @@
 #include "optimas/Profile/Readers.h"
 #include "optimas/Profile/Sweep.h"
 #include "optimas/Support/Files.h"
+#include "optimas/Support/Output.h"
 #include "optimas/Support/Subprocess.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -267,6 +268,8 @@ static Error profile(const char *Argv0, std::vector<std::string> Command) {
 }
 
 int main(int Argc, char **Argv) {
+  if (Error E = openStandardStreams())
+    return int(reportError(errs(), std::move(E)));
   // Everything after `--` is the program's, whatever it looks like.
   int Own = Argc;
   for (int I = 1; I < Argc && Own == Argc; ++I)
@@ -303,5 +306,6 @@ int main(int Argc, char **Argv) {
                                        "optimas-profile -o FILE -- program arguments"));
   else
     E = joinErrors(std::move(E), profile(Argv[0], std::move(Command)));
+  E = joinErrors(std::move(E), finishOutput());
   return E ? int(reportError(errs(), std::move(E))) : 0;
 }

@@ -7,6 +7,7 @@
 #include "Outputs.h"
 #include "Pipeline.h"
 #include "optimas/Support/Interrupt.h"
+#include "optimas/Support/Output.h"
 #include "optimas/Transform/Catalogue.h"
 #include "optimas/Transform/Guard.h"
 #include "llvm/Support/FileSystem.h"
@@ -98,11 +99,14 @@ static Expected<int> run(int Argc, const char **Argv) {
 }
 
 int main(int Argc, const char **Argv) {
+  if (Error E = openStandardStreams())
+    return static_cast<int>(reportError(errs(), std::move(E)));
   InitLLVM Init(Argc, Argv);
   cleanUpOnInterrupt();
   Expected<int> Code = run(Argc, Argv);
-  outs().flush();
-  if (Code)
-    return *Code;
-  return static_cast<int>(reportError(errs(), Code.takeError()));
+  Error Lost = finishOutput();
+  if (!Code)
+    return static_cast<int>(reportError(errs(), joinErrors(Code.takeError(), std::move(Lost))));
+  int Unwritten = Lost ? static_cast<int>(reportError(errs(), std::move(Lost))) : 0;
+  return *Code ? *Code : Unwritten;
 }
