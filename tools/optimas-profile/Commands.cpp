@@ -9,6 +9,8 @@
 #include "Load.h"
 #include "Show.h"
 #include "optimas/Support/Files.h"
+#include "optimas/Support/Terminal.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 
@@ -77,12 +79,23 @@ Error runFileCommand(ArrayRef<std::string> Files, StringRef Output) {
                                             ? "optimas-profile --show run.optimas.json"
                                             : "optimas-profile --export=" + Export +
                                                   " run.optimas.json -o FILE");
-  if (Output.empty())
+  if (Output.empty() && !Export.empty())
     return print(Files, outs());
+  for (const std::string &File : Files)
+    if (!Output.empty() && sys::fs::equivalent(File, Output))
+      return makeError(ExitCode::Usage, "is one of the profiles to be read", Output,
+                       "name another file with -o");
   std::string Text;
   raw_string_ostream OS(Text);
   if (Error E = print(Files, OS))
     return E;
+  // Names and notes come from the profile and must not steer the terminal.
+  if (Export.empty())
+    Text = visible(Text);
+  if (Output.empty()) {
+    outs() << Text;
+    return Error::success();
+  }
   return writeFileAtomically(Output, Text);
 }
 
