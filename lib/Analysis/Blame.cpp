@@ -269,6 +269,17 @@ BlameResult BlameGraph::blameNearest(size_t Consumer, llvm::StringRef Reason) co
   return Result;
 }
 
+size_t BlameGraph::waiting(size_t Sampled, llvm::StringRef Reason) const {
+  if (Sampled == 0 || Sampled >= Code.size() || Code[Sampled].Class == InstrClass::Exit)
+    return Sampled;
+  const size_t Before = Sampled - 1;
+  if (Code[Before].Class != InstrClass::Exit || !fallsThrough(Before))
+    return Sampled;
+  bool Branch = Reason == "branch_resolving" && Preds[Sampled].size() == 1 &&
+                !isCulprit(Code[Sampled], Reason);
+  return Reason == "drain" || Branch ? Before : Sampled;
+}
+
 void BlameGraph::apportion(size_t Consumer, BlameResult &Result,
                            llvm::ArrayRef<uint64_t> Executed) const {
   if (Executed.size() != Code.size())

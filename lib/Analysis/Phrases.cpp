@@ -193,7 +193,7 @@ static std::string waitText(const Evidence &E, const SourceModel &Model,
     return At + " waits for " + From;
   if (R == "drain" && llvm::StringRef(First.Opcode).starts_with("EXIT"))
     return "warps that leave at " + Place + " wait until they are retired, no store of "
-           "theirs being under way (sampled at " + At + ")";
+           "theirs being under way" + (At == Place ? "" : " (sampled at " + At + ")");
   if (R == "drain")
     return At + " waits after the exit until " + From + " reached memory";
   if (R == "barrier")

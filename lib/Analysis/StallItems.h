@@ -144,6 +144,7 @@ private:
   // Of the function that is being added.
   const FunctionCode *Code = nullptr;
   unsigned Symbol = 0;
+  uint64_t SampledAt = 0;        ///< offset of the PC whose samples are being added
   std::vector<Places> Locations; ///< by instruction, empty when not asked for yet
   std::vector<uint64_t> Busy;    ///< latency samples, without those at barriers
   llvm::DenseMap<size_t, llvm::SmallVector<std::pair<LineId, uint64_t>, 0>> WorkOf;

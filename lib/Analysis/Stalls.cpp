@@ -56,6 +56,7 @@ void StallCollector::add(const FunctionCode &Added) {
   WorkOf.clear();
   for (const PcSample &Pc : Code->samples().Pcs) {
     std::optional<size_t> Index = Code->indexOf(Pc.Offset);
+    SampledAt = Pc.Offset;
     for (const StallCount &S : Pc.Stalls) {
       uint64_t Samples = C.weigh(S);
       if (!isStall(S.Reason) || Samples == 0)
@@ -151,7 +152,8 @@ void StallCollector::addStall(size_t Index, const StallCount &S, uint64_t Sample
   else
     Blame.UnresolvedWhy = "the profile holds neither the cubin nor the SASS text";
   const unsigned Number = reasonNumber(S.Reason);
-  const Places &At = locate(Index);
+  const size_t Waiting = Code->graph().waiting(Index, S.Reason);
+  const Places &At = locate(Waiting);
   double Share = 0;
   uint64_t Given = 0;
   for (const Located &Where : At) {
@@ -164,7 +166,7 @@ void StallCollector::addStall(size_t Index, const StallCount &S, uint64_t Sample
       continue;
     OnLine[Where.Line] += Part;
     if (C.Lines.hasPath(Where.Line))
-      addAt(Index, Where, Number, Part, Blame);
+      addAt(Waiting, Where, Number, Part, Blame);
   }
 }
 
@@ -224,9 +226,8 @@ void StallCollector::addAt(size_t Index, const Located &Where, unsigned Reason,
   }
   I.Samples += Samples;
   I.Confidence += Samples * Blame.Confidence;
-  uint64_t Offset = Code->graph().instructions()[Index].Offset;
-  if (I.Pcs.empty() || I.Pcs.back() != Offset)
-    I.Pcs.push_back(Offset);
+  if (I.Pcs.empty() || I.Pcs.back() != SampledAt)
+    I.Pcs.push_back(SampledAt);
   if (llvm::StringRef Routine = Code->routine(Index); !Routine.empty())
     I.Routines[Routine.str()] += Samples;
   if (Reasons[Reason].Fetch)

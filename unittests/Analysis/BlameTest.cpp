@@ -268,6 +268,26 @@ TEST(Blame, DrainGoesToTheStoresThatReachTheExit) {
   EXPECT_EQ(producers(G, 1, "drain"), Indices{0});
 }
 
+TEST(Blame, WarpsBehindAnExitThatOthersPassWaitAtTheExit) {
+  Asm A;
+  A.exit(true);             // 0
+  A.add(InstrClass::Other); // 1
+  A.exit(true);             // 2
+  A.add(InstrClass::Other); // 3: also the target of 4
+  A.branch(3, true);        // 4
+  A.exit();                 // 5
+  A.add(InstrClass::Other); // 6
+  BlameGraph G(A.Code);
+  EXPECT_EQ(G.waiting(1, "drain"), 0u);
+  EXPECT_EQ(G.waiting(1, "branch_resolving"), 0u);
+  EXPECT_EQ(G.waiting(1, "wait"), 1u);
+  EXPECT_EQ(G.waiting(0, "drain"), 0u);
+  EXPECT_EQ(G.waiting(3, "drain"), 2u);
+  EXPECT_EQ(G.waiting(3, "branch_resolving"), 3u); // perhaps of the branch
+  EXPECT_EQ(G.waiting(6, "drain"), 6u);
+  EXPECT_EQ(G.waiting(99, "drain"), 99u);
+}
+
 TEST(Blame, ThrottleGoesToTheQueueOfTheLoop) {
   Asm A;
   A.load(2, 0);             // 0: outside

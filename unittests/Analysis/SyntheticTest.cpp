@@ -239,9 +239,14 @@ __global__ void flat(const float *a, float *b) {
       << topOf(D, "deep").Sentence;
   ASSERT_EQ(D.Items.size(), 2u);
   EXPECT_EQ(D.Items[1].Sentence.find("warps that leave at line 9 wait until they are "
-                                     "retired, no store of theirs being under way"),
+                                     "retired, no store of theirs being under way: "),
             0u)
       << D.Items[1].Sentence;
+  // Not where it was sampled, which has not begun.
+  EXPECT_EQ(D.Items[1].Consumer.Line, 9u);
+  EXPECT_EQ(D.Items[1].ConsumerOpcode, "EXIT");
+  EXPECT_EQ(D.Items[1].Lines.size(), 1u);
+  EXPECT_EQ(D.Items[1].Pcs, std::vector<uint64_t>{16});
   ProfileBuilder C(&M);
   C.function("_Z4flatPKfPf")
       .pc("LDG.E R3, desc[UR4][R2.64]", {"k.cu:2", "k.cu:13"})

@@ -56,6 +56,11 @@ public:
   BlameResult blame(size_t Consumer, llvm::StringRef Reason,
                     llvm::ArrayRef<uint64_t> Executed = {}) const;
 
+  /// The instruction that waits when samples of \p Reason lie on \p Sampled. Behind an
+  /// EXIT that some threads pass, `drain` (and `branch_resolving`, where nothing else leads
+  /// there) is of the EXIT: what the sampled line does has not begun.
+  size_t waiting(size_t Sampled, llvm::StringRef Reason) const;
+
   /// The instructions between \p Bar and the block barriers before it, nearest
   /// first: the work whose unevenness makes warps wait there. At most \p Limit.
   std::vector<size_t> workBefore(size_t Bar, size_t Limit = 4096) const;
