@@ -257,7 +257,7 @@ static void explainKernel(llvm::raw_ostream &OS, const KernelDiagnosis &K, const
     llvm::StringRef(Text).split(Words, ' ');
     printWords(OS, "  ", Words, Columns);
     if (E->AtMost > 1.005)
-      OS << llvm::formatv("     worth at most {0:F2}x\n", E->AtMost);
+      OS << llvm::formatv("     worth {0:F2}x by itself\n", E->AtMost);
     explainRegions(OS, *E, D, Model, Columns);
   }
 }

@@ -150,23 +150,24 @@ void KernelItems::addRoofline() {
   }
   E.Move = Direction::Up;
   E.Unit = "%";
-  std::string Rate = llvm::formatv("{0} at {1} of {2}", Nearest->Level,
-                                   rateText(Nearest->AchievedBytesPerSecond),
-                                   rateText(Nearest->CeilingBytesPerSecond))
-                         .str();
+  std::string Rate = (Nearest->Level + " at " + rateText(Nearest->AchievedBytesPerSecond));
+  Rate += Nearest->ByBusiestPart
+              ? llvm::formatv(" (its busiest part is {0:F0} % busy)", Percent(*Nearest)).str()
+              : llvm::formatv(" of {0} ({1:F0} % of it)",
+                              rateText(Nearest->CeilingBytesPerSecond), Percent(*Nearest))
+                    .str();
   if (R.Bound == "latency")
-    E.Sentence = llvm::formatv("latency binds: no roof is reached, the nearest is {0} "
-                               "({1:F0} % of it); headroom {2:F2}×",
-                               Rate, E.Value, R.Headroom)
+    E.Sentence = llvm::formatv("latency binds: no roof is reached, the nearest is {0}; "
+                               "headroom {1:F2}×",
+                               Rate, R.Headroom)
                      .str();
   else if (Compute)
     E.Sentence = llvm::formatv("bound by {0}: {1:F0} % of its peak; headroom {2:F2}×",
                                R.Bound, R.PercentOfRoof, R.Headroom)
                      .str();
   else
-    E.Sentence = llvm::formatv("bound by {0}: {1} ({2:F0} % of it); headroom {3:F2}× for the "
-                               "bytes moved now",
-                               R.Bound, Rate, E.Value, R.Headroom)
+    E.Sentence = llvm::formatv("bound by {0}: {1}; headroom {2:F2}× for the bytes moved now",
+                               R.Bound, Rate, R.Headroom)
                      .str();
   addAccessLines(E, {InstrClass::GlobalLoad, InstrClass::GlobalStore, InstrClass::Atomic,
                      InstrClass::AsyncCopy});

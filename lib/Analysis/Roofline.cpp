@@ -102,6 +102,7 @@ static void addLevel(Roofline &R, const char *Name, double Bytes, double Seconds
   L.AchievedBytesPerSecond = Bytes / Seconds;
   L.CeilingBytesPerSecond =
       Percent > 0 ? L.AchievedBytesPerSecond * 100 / Percent : Ceiling;
+  L.ByBusiestPart = Percent > 0;
   if (L.CeilingBytesPerSecond > 0)
     R.Levels.push_back(L);
 }

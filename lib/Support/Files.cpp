@@ -187,7 +187,29 @@ Error StagedFile::commit() {
   return Error::success();
 }
 
+/// /dev/stdout, a pipe, a terminal: what stands there must stay, so nothing is renamed
+/// over it.
+static Error writeInPlace(const std::string &Path, StringRef Bytes) {
+  int Fd = ::open(Path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (Fd < 0)
+    return writeFailed(Path, errno);
+  int Failure = 0;
+  while (!Bytes.empty() && !Failure) {
+    ssize_t N = ::write(Fd, Bytes.data(), Bytes.size());
+    if (N >= 0)
+      Bytes = Bytes.drop_front(N);
+    else if (errno != EINTR)
+      Failure = errno;
+  }
+  if (::close(Fd) != 0 && !Failure)
+    Failure = errno;
+  return Failure ? writeFailed(Path, Failure) : Error::success();
+}
+
 Error writeFileAtomically(StringRef Path, StringRef Bytes) {
+  struct stat Is;
+  if (::stat(Path.str().c_str(), &Is) == 0 && !S_ISREG(Is.st_mode) && !S_ISDIR(Is.st_mode))
+    return writeInPlace(Path.str(), Bytes);
   Expected<StagedFile> File = StagedFile::stage(Path, Bytes);
   if (!File)
     return File.takeError();

@@ -33,6 +33,21 @@ TEST(Files, WritingFollowsALink) {
   EXPECT_EQ(llvm::cantFail(readFile(D.file("real"), ExitCode::Usage)), "new");
 }
 
+TEST(Files, DevicesAndPipesStay) {
+  ScratchDir D = scratch();
+  ASSERT_FALSE(llvm::sys::fs::create_link("/dev/full", D.file("full")));
+  EXPECT_NE(llvm::toString(writeFileAtomically(D.file("full"), "text"))
+                .find("No space left"),
+            std::string::npos);
+  llvm::sys::fs::file_status Status;
+  ASSERT_FALSE(llvm::sys::fs::status("/dev/full", Status));
+  EXPECT_EQ(Status.type(), llvm::sys::fs::file_type::character_file);
+  ASSERT_FALSE(llvm::sys::fs::create_link("/dev/null", D.file("null")));
+  EXPECT_FALSE(llvm::errorToBool(writeFileAtomically(D.file("null"), "text")));
+  ASSERT_FALSE(llvm::sys::fs::status("/dev/null", Status));
+  EXPECT_EQ(Status.type(), llvm::sys::fs::file_type::character_file);
+}
+
 TEST(Files, AStagedFileIsInvisibleUntilCommitted) {
   ScratchDir D = scratch();
   ASSERT_FALSE(llvm::errorToBool(writeFileAtomically(D.file("f"), "old")));
@@ -46,7 +61,8 @@ TEST(Files, AStagedFileIsInvisibleUntilCommitted) {
   EXPECT_EQ(llvm::cantFail(readFile(D.file("f"), ExitCode::Usage)), "new");
   std::error_code EC;
   unsigned Entries = 0;
-  for (llvm::sys::fs::directory_iterator I(D.path(), EC), End; I != End; I.increment(EC))
+  for (llvm::sys::fs::directory_iterator I(D.path(), EC), End; I != End;
+       I.increment(EC))
     ++Entries;
   EXPECT_EQ(Entries, 1u) << "a temporary file was left";
 }
@@ -63,10 +79,12 @@ TEST(Files, OnlyRegularFilesOfAReadableSizeAreRead) {
   };
   EXPECT_NE(Says(D.file("pipe")).find("is no regular file"), std::string::npos);
   EXPECT_NE(Says("/dev/zero").find("is no regular file"), std::string::npos);
-  EXPECT_NE(Says(D.file("huge")).find("has 1048576 MiB; at most"), std::string::npos);
+  EXPECT_NE(Says(D.file("huge")).find("has 1048576 MiB; at most"),
+            std::string::npos);
   // Its size is said to be 0.
   EXPECT_EQ(Says("/proc/self/status"), "read");
-  EXPECT_FALSE(llvm::cantFail(readFile("/proc/self/status", ExitCode::Usage)).empty());
+  EXPECT_FALSE(
+      llvm::cantFail(readFile("/proc/self/status", ExitCode::Usage)).empty());
 }
 
 TEST(Files, ReadingAFolderOrNothingIsAnErrorWithTheAskedCode) {

@@ -112,6 +112,9 @@ struct RooflineLevel {
   std::string Level; ///< `dram`, `l2`, `l1`
   double Bytes = 0, Intensity = 0; ///< bytes per launch; FLOP/byte
   double AchievedBytesPerSecond = 0, CeilingBytesPerSecond = 0;
+  /// The ceiling is what these accesses could move if the level's busiest part were always
+  /// busy, by its counter; not what the level can move.
+  bool ByBusiestPart = false;
 };
 struct Roofline {
   bool Available = false;

@@ -19,7 +19,8 @@ llvm::Expected<std::string> readFile(llvm::StringRef Path, ExitCode Code);
 
 /// Writes \p Bytes to a temporary file beside \p Path, flushes it to disk and
 /// renames it over \p Path; an existing file's permissions are kept, a symbolic
-/// link is followed. Either the old or the new content is there at any moment.
+/// link is followed. Either the old or the new content is there at any moment. A device
+/// or a pipe is written as it is.
 llvm::Error writeFileAtomically(llvm::StringRef Path, llvm::StringRef Bytes);
 
 /// The first half of writeFileAtomically: the bytes lie on disk in a temporary file
