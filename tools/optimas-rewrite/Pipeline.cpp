@@ -211,6 +211,9 @@ Expected<ExitCode> runPipeline(const Settings &S, StringRef Source, const ToolCo
   Expected<Diagnosis> D = analyse(*Model, Loaded->P, analysisOptions(S));
   if (!D)
     return D.takeError();
+  // Conflicts between profiles; the report has them among its own notes.
+  if (S.DumpEvidence || S.ExplainEvidence)
+    D->Notes.insert(D->Notes.end(), Loaded->Notes.begin(), Loaded->Notes.end());
   if (S.DumpEvidence) {
     dumpDiagnosis(*D, *Model, projectRoot(S, *C, Source));
     return ExitCode::Done;
