@@ -222,10 +222,14 @@ llvm::Expected<Diagnosis> Analysis::run() {
         return std::move(E);
   const std::string &Where =
       C.ProfileFile.empty() ? C.Model.mainFile().Path : C.ProfileFile;
+  // A profile of another tool may come without the code, whose lines the cubin knows.
+  bool Code = llvm::any_of(C.P.Modules, [](const Module &M) { return !M.Cubin.empty(); });
   if (C.Options.UsePc && Samples && WithoutLine == Samples)
     return makeError(ExitCode::EvidenceUnusable,
                      "the sampled code has no line information", Where,
-                     "Compile with -lineinfo and profile again");
+                     Code ? "Compile with -lineinfo and profile again"
+                          : "Compile with -lineinfo and profile again; if it was, give the "
+                            "cubin of the program, too: --profile=app.cubin");
   if (D.Items.empty())
     return makeError(ExitCode::EvidenceUnusable,
                      Samples || !C.Options.UsePc
