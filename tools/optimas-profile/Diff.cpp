@@ -83,14 +83,23 @@ static void showReasons(raw_ostream &OS, const Profile &A, const Profile &B,
        << " changed by less than one point\n";
 }
 
+/// A page of samples has no times.
+static bool isSampled(const Profile &P, StringRef Name) {
+  return any_of(P.Functions,
+                [&](const FunctionSamples &F) { return canonicalSymbol(F.Symbol) == Name; });
+}
+
 static void showHead(raw_ostream &OS, const Profile &A, const Profile &B) {
   OS << "A: " << summaryLine(A) << "\nB: " << summaryLine(B) << "\n";
   auto Warn = [&](StringRef What, const auto &X, const auto &Y) {
     if (X != Y)
       OS << "note: " << What << " differ: " << X << " and " << Y << "\n";
   };
-  Warn("devices", A.Device.Name, B.Device.Name);
-  Warn("drivers", A.Device.DriverVersion, B.Device.DriverVersion);
+  // Exports of other tools may not say.
+  if (!A.Device.Name.empty() && !B.Device.Name.empty())
+    Warn("devices", A.Device.Name, B.Device.Name);
+  if (!A.Device.DriverVersion.empty() && !B.Device.DriverVersion.empty())
+    Warn("drivers", A.Device.DriverVersion, B.Device.DriverVersion);
   if (A.Quality.SamplingIntervalLog2 && B.Quality.SamplingIntervalLog2)
     Warn("sampling intervals (log2 of cycles)", A.Quality.SamplingIntervalLog2,
          B.Quality.SamplingIntervalLog2);
@@ -116,7 +125,8 @@ void showDifference(raw_ostream &OS, const Profile &A, const Profile &B, unsigne
     };
     std::string Change =
         K.A && K.B ? change(double(K.A->MedianNs), double(K.B->MedianNs))
-                   : std::string(K.A ? "gone" : "new");
+        : isSampled(K.A ? B : A, Name) ? std::string("not timed")
+                                       : std::string(K.A ? "gone" : "new");
     OS << format("%10s %10s %10s  ", Median(K.A).c_str(), Median(K.B).c_str(),
                  Change.c_str())
        << fitted(Name, 66) << "\n";
@@ -125,8 +135,7 @@ void showDifference(raw_ostream &OS, const Profile &A, const Profile &B, unsigne
     OS << "  " << counted(Kernels.size() - Shown, "more kernel")
        << " (--top=0 shows all)\n";
   for (const auto &[Name, K] : ArrayRef(Kernels).take_front(Shown))
-    if (K.A && K.B)
-      showReasons(OS, A, B, Name);
+    showReasons(OS, A, B, Name);
 }
 
 } // namespace optimas
