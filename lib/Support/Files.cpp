@@ -114,6 +114,18 @@ Error checkReplaceable(StringRef Path) {
   return checkWritable(Path);
 }
 
+/// errno of what went wrong, 0 when all is written.
+static int writeAll(int Fd, StringRef Bytes) {
+  while (!Bytes.empty()) {
+    ssize_t N = ::write(Fd, Bytes.data(), Bytes.size());
+    if (N >= 0)
+      Bytes = Bytes.drop_front(N);
+    else if (errno != EINTR)
+      return errno;
+  }
+  return 0;
+}
+
 Expected<StagedFile> StagedFile::stage(StringRef Path, StringRef Bytes) {
   SmallString<256> Target(Path);
   if (sys::fs::exists(Path))
@@ -138,16 +150,7 @@ Expected<StagedFile> StagedFile::stage(StringRef Path, StringRef Bytes) {
   mode_t Mask = ::umask(0);
   ::umask(Mask);
   mode_t Mode = Existed ? Old.st_mode & 07777 : 0666 & ~Mask;
-  int Failure = 0;
-  for (StringRef Rest = Bytes; !Rest.empty() && !Failure;) {
-    ssize_t N = ::write(Fd, Rest.data(), Rest.size());
-    if (N < 0 && errno == EINTR)
-      continue;
-    if (N < 0)
-      Failure = errno;
-    else
-      Rest = Rest.drop_front(N);
-  }
+  int Failure = writeAll(Fd, Bytes);
   if (!Failure && (::fchmod(Fd, Mode) != 0 || ::fsync(Fd) != 0))
     Failure = errno;
   if (!Failure && Existed && ::fchown(Fd, Old.st_uid, Old.st_gid) != 0 &&
@@ -193,14 +196,7 @@ static Error writeInPlace(const std::string &Path, StringRef Bytes) {
   int Fd = ::open(Path.c_str(), O_WRONLY | O_CLOEXEC);
   if (Fd < 0)
     return writeFailed(Path, errno);
-  int Failure = 0;
-  while (!Bytes.empty() && !Failure) {
-    ssize_t N = ::write(Fd, Bytes.data(), Bytes.size());
-    if (N >= 0)
-      Bytes = Bytes.drop_front(N);
-    else if (errno != EINTR)
-      Failure = errno;
-  }
+  int Failure = writeAll(Fd, Bytes);
   if (::close(Fd) != 0 && !Failure)
     Failure = errno;
   return Failure ? writeFailed(Path, Failure) : Error::success();

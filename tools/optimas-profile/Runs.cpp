@@ -8,6 +8,7 @@
 #include "Preflight.h"
 #include "optimas/Profile/Readers.h"
 #include "optimas/Support/Files.h"
+#include "optimas/Support/Json.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
@@ -40,7 +41,7 @@ static std::vector<std::string> errorsOf(StringRef Log) {
 /// The collector's `counting`; empty where there is none.
 static CountingReport countingOf(StringRef Bytes) {
   CountingReport Report;
-  Expected<json::Value> Root = json::parse(Bytes);
+  Expected<json::Value> Root = parseJson(Bytes);
   if (!Root) { // its profile was read: cannot be
     consumeError(Root.takeError());
     return Report;
